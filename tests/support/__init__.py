@@ -1,0 +1,1 @@
+"""Help for tests: real tmux servers, a headless desktop, recorded sessions."""

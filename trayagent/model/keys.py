@@ -1,0 +1,42 @@
+"""What names a terminal server and a pane for as long as they live, and never longer.
+
+Indexes and names move and are given twice; ids restart with their server
+(tmux hands out `%0` again after a restart). So a key carries the process that
+gave the id and the moment at which that process started.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ServerKey:
+    """One running source of panes.
+
+    kind: `tmux`, `bare`, later `kitty` and others. place: the socket's resolved
+    path for tmux, `` for bare ttys. pid: the server process. started: its start
+    time in clock ticks since boot (field 22 of /proc/PID/stat), 0 if unknown.
+    """
+
+    kind: str
+    place: str
+    pid: int = 0
+    started: int = 0
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PaneKey:
+    """One pane of one server. id: `%5` for tmux; `DEV:INODE` of the tty for bare panes,
+    whose server is (bare, tty path, session leader pid, its start time)."""
+
+    server: ServerKey
+    id: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ProcessKey:
+    """One process for as long as it lives: pid and start time (clock ticks since boot)."""
+
+    pid: int
+    started: int
