@@ -1,0 +1,271 @@
+"""The internal form of a manifest, whatever dialect its file was written in.
+
+A dialect (native.py, and later the foreign ones) is only a translator into these
+classes; the evaluator never asks where a rule came from. What the dialects disagree
+about is therefore a field here: what a region is when its anchor is missing, whether
+blank rows stay, which line is a border, whether literals fold case, whether they must
+be whole tokens. `Region`, `Contains` and `Matches` carry those fields.
+
+Everything is frozen and hashable; equal regions are computed once a look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from trayagent.manifest.patterns import Pattern
+from trayagent.model.states import Kind, Reason, State
+
+ENGINE_VERSION = 3  # the herdr/ThinkTerm format version that this engine implements wholly
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one file may hold. Beyond any of these the whole file is refused."""
+
+    file_bytes: int = 256 * 1024
+    rules: int = 128
+    depth: int = 8
+    gates: int = 512
+    matchers_per_gate: int = 32
+    matchers: int = 1024
+    matcher_chars: int = 512
+    list_entries: int = 256
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Detect:
+    """How a process is recognised as this agent; identity/ owns the meaning.
+
+    names: base names of processes (lower case). packages: `@scope/name` or `name` on npm,
+    distribution or module names of Python; matched as path windows, never as loose words.
+    exe_globs: shell-like patterns over the resolved executable, matched at its end unless
+    they begin with `/`. require_exe: base names or globs of executables that corroborate
+    a short or common name; empty means that the name is proof enough. entry_points: path
+    windows below a package that are the agent (`dist/cli`); other scripts of the package
+    are nobody. versioned: the binary may be named like its version, two levels below a
+    folder named like the agent (`claude/versions/2.1.235`). headless: argv patterns of
+    one-shot runs; each is a run of arguments that must occur in this order, side by side.
+    """
+
+    names: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    exe_globs: tuple[str, ...] = ()
+    require_exe: tuple[str, ...] = ()
+    entry_points: tuple[str, ...] = ()
+    versioned: bool = False
+    headless: tuple[tuple[str, ...], ...] = ()
+
+
+class Missing(StrEnum):
+    """What a region is when the line it hangs on is not on the screen."""
+
+    ALL = "all"
+    EMPTY = "empty"
+    NO_MATCH = "no_match"  # the rule cannot match at all, not even by a `not`
+
+
+class Border(StrEnum):
+    """Which line counts as the edge of a prompt box."""
+
+    RULE = "rule"  # herdr: `─` alone, or `───` and anything; a corner is no rule
+    BAR = "bar"  # TUIOS: corners dropped, then `───` or `━━━`
+    TEN = "ten"  # jackin: ten of `─-═=` and nothing else
+    CORNERS = "corners"  # jackin: from a `╭` row to the next `╰` row
+
+
+class Source(StrEnum):
+    """Which text of a look a region is cut from."""
+
+    SCREEN = "screen"
+    JOINED = "joined"
+    TITLE = "title"
+    PROGRESS = "progress"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A contiguous slice of the screen, as rows. name: a slice of regions.py's table.
+
+    count: the N of slices that take one. blanks: blank rows stay inside the slice.
+    tail: rows above the last `tail` non-blank ones are cut away first (0: nothing is).
+    label: how the file wrote it, for explain.
+    """
+
+    name: str
+    count: int = 0
+    missing: Missing = Missing.ALL
+    border: Border = Border.RULE
+    blanks: bool = True
+    source: Source = Source.SCREEN
+    tail: int = 0
+    label: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.label or (f"{self.name}({self.count})" if self.count else self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """The text occurs in the region. text: already lower-cased where `fold` is set.
+    whole_token: no token character (letter, digit, `_ - .`) touches its ends. wrapped:
+    may also be found across a row's end, which then reads as one space."""
+
+    text: str
+    fold: bool = True
+    whole_token: bool = False
+    wrapped: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The pattern is found in the region's text, or in one of its lines (by_line).
+    lowered: the dialect runs its patterns on lower-cased text."""
+
+    pattern: Pattern
+    by_line: bool = False
+    lowered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every member holds; an empty list holds."""
+
+    members: tuple[Gate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """At least one member holds; an empty list does not."""
+
+    members: tuple[Gate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The member does not hold."""
+
+    member: Gate
+
+
+Gate = Contains | Matches | All | Any | Not
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. state None: keep whatever state the pane has.
+
+    firm_idle, blocker: see model.evidence.Verdict. strong: jackin's strength.
+    turn_ended: the dialect said `done`, which is idle and the end of a turn.
+    """
+
+    id: str
+    state: State | None
+    region: Region
+    gate: Gate
+    priority: int = 0
+    firm_idle: bool = False
+    blocker: bool = False
+    visible_working: bool = False
+    strong: bool = False
+    turn_ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Where named groups are taken from: the first match of the pattern in the region."""
+
+    region: Region
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is read off the screen once a rule has won.
+
+    kind: of a blocked state. reason: turns idle into error. interrupted: the user ended
+    the turn himself. message: template lines with `{group}` names; a line none of whose
+    groups was found is dropped. options: a line pattern with the groups `label` and, if
+    the answer has a key of its own, `key`; read in `options_region`.
+    """
+
+    rule: str
+    kind: Kind | None = None
+    reason: Reason | None = None
+    interrupted: bool = False
+    message: tuple[str, ...] = ()
+    extractions: tuple[Extraction, ...] = ()
+    options: Pattern | None = None
+    options_region: Region | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HookRule:
+    """What one hook event of the agent says. event: its name; where: fields of the event
+    that must have one of these values. state None: it says nothing, or with `clear` it
+    ends what was said. only_if: the claim counts only while the pane is in one of these states."""
+
+    event: str
+    state: State | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    kind: Kind | None = None
+    reason: Reason | None = None
+    only_if: tuple[State, ...] = ()
+    clear: bool = False
+    message_field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The `[hooks]` table. complete: the events cover every change, so the screen may not lower them."""
+
+    complete: bool = False
+    fields: tuple[str, ...] = ()
+    rules: tuple[HookRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One agent. fallback: the state when no rule matches, None for no opinion.
+
+    dialect: `native` or the foreign format's name. origin: path of the file.
+    family: the id of the agent whose interface this one shares. answers: option label
+    or role to the key that gives it.
+    """
+
+    id: str
+    rules: tuple[Rule, ...]
+    name: str = ""
+    version: str = ""
+    aliases: tuple[str, ...] = ()
+    family: str = ""
+    detect: Detect | None = None
+    prompts: Mapping[str, Prompt] = field(default_factory=lambda: MappingProxyType({}))
+    hooks: Hooks | None = None
+    answers: tuple[tuple[str, str], ...] = ()
+    fallback: State | None = None
+    dialect: str = "native"
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One oddity of one file. line: 1-based, None where it cannot be told. fatal: the file was refused."""
+
+    file: str
+    text: str
+    rule: str = ""
+    key: str = ""
+    line: int | None = None
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        within = " ".join(part for part in (f"rule {self.rule!r}" if self.rule else "", self.key) if part)
+        return f"{place}: {within}: {self.text}" if within else f"{place}: {self.text}"
