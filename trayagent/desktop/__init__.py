@@ -1,0 +1,1 @@
+"""The desktop: tray, notifications, sound and windows; one interface each, one file a backend."""
