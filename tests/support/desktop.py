@@ -36,10 +36,16 @@ NOTIFICATIONS = "org.freedesktop.Notifications"
 
 _NOTIFYD = "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd"
 _NOTIFIERS = {"dunst": "dunst", "xfce4-notifyd": _NOTIFYD}
-_PULSE = """
-pulseaudio -n --daemonize=no --use-pid-file=no --exit-idle-time=-1 --disallow-exit --log-target=stderr
---load=module-native-protocol-unix
-""".split()
+_PULSE = [
+    "pulseaudio",
+    "-n",
+    "--daemonize=no",
+    "--use-pid-file=no",
+    "--exit-idle-time=-1",
+    "--disallow-exit",
+    "--log-target=stderr",
+    "--load=module-native-protocol-unix",
+]
 
 _BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
