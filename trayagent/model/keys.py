@@ -33,6 +33,24 @@ class PaneKey:
     server: ServerKey
     id: str
 
+    @property
+    def token(self) -> str:
+        """The key as one stable text, for menu actions, mutes and files: `tmux|/tmp/s|412|88123|%5`.
+
+        Reversed by `from_token`; not meant for people. Only `place` may contain a bar."""
+        server = self.server
+        return f"{server.kind}|{server.place}|{server.pid}|{server.started}|{self.id}"
+
+    @classmethod
+    def from_token(cls, token: str) -> PaneKey:
+        """The key that `token` was made of; raises ValueError when it is no such text."""
+        kind, bar, rest = token.partition("|")
+        parts = rest.rsplit("|", 3)
+        if not bar or not kind or len(parts) != 4 or not parts[3]:
+            raise ValueError(f"not a pane's token: {token!r}")
+        place, pid, started, id = parts
+        return cls(ServerKey(kind, place, int(pid), int(started)), id)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class ProcessKey:
