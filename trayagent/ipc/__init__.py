@@ -1,0 +1,1 @@
+"""The local socket between the daemon and its commands: one schema, one server, one small client."""
