@@ -1,0 +1,1 @@
+"""Banners: one interface (`base`), one file a backend, chosen by `choose`."""
