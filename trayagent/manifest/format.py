@@ -94,8 +94,9 @@ class Region:
     """A contiguous slice of the screen, as rows. name: a slice of regions.py's table.
 
     count: the N of slices that take one. blanks: blank rows stay inside the slice.
-    tail: rows above the last `tail` non-blank ones are cut away first (0: nothing is).
-    label: how the file wrote it, for explain.
+    window, tail: rows above the last `window` ones, and above the last `tail` non-blank ones, are
+    cut away first (0: nothing is). trimmed: markers may be indented. bare: rows lose `│` and blanks
+    at their ends. label: how the file wrote it, for explain.
     """
 
     name: str
@@ -104,7 +105,10 @@ class Region:
     border: Border = Border.RULE
     blanks: bool = True
     source: Source = Source.SCREEN
+    window: int = 0
     tail: int = 0
+    trimmed: bool = False
+    bare: bool = False
     label: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -125,7 +129,7 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The pattern is found in the region's text, or in one of its lines (by_line).
+    """The pattern is found in the region's text, or (by_line, and compiled so) within one of its lines.
     lowered: the dialect runs its patterns on lower-cased text."""
 
     pattern: Pattern
@@ -232,7 +236,8 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One agent. fallback: the state when no rule matches, None for no opinion.
+    """One agent. rules: in the file's order; ranked: in the order in which they are asked.
+    fallback: the state when no rule matches, None for no opinion.
 
     dialect: `native` or the foreign format's name. origin: path of the file.
     family: the id of the agent whose interface this one shares. answers: option label
@@ -252,6 +257,11 @@ class Manifest:
     fallback: State | None = None
     dialect: str = "native"
     origin: str = ""
+    ranked: tuple[Rule, ...] = field(init=False, repr=False, compare=False, default=())
+
+    def __post_init__(self) -> None:
+        # Highest priority first; among equals the earlier in the file.
+        object.__setattr__(self, "ranked", tuple(sorted(self.rules, key=lambda rule: -rule.priority)))
 
 
 @dataclass(frozen=True, slots=True)
