@@ -1,0 +1,1 @@
+"""Claims that reach a pane from outside its screen."""
