@@ -45,13 +45,14 @@ class Detect:
 
     names: base names of processes (lower case). packages: `@scope/name` or `name` on npm,
     distribution or module names of Python; matched as path windows, never as loose words.
-    exe_globs: shell-like patterns over the resolved executable, matched at its end unless
-    they begin with `/`. require_exe: base names or globs of executables that corroborate
-    a short or common name; empty means that the name is proof enough. entry_points: path
-    windows below a package that are the agent (`dist/cli`); other scripts of the package
-    are nobody. versioned: the binary may be named like its version, two levels below a
-    folder named like the agent (`claude/versions/2.1.235`). headless: argv patterns of
-    one-shot runs; each is a run of arguments that must occur in this order, side by side.
+    exe_globs: shell-like patterns over the resolved executable, or the script that an
+    interpreter runs; matched at its end unless they begin with `/`. require_exe: base names
+    or globs of executables that corroborate a short or common name; empty means that the
+    name is proof enough. entry_points: path windows below a package that are the agent
+    (`dist/cli`); other scripts of the package are nobody. versioned: the binary may be named
+    like its version, below a folder named like the agent (`claude/versions/2.1.235`).
+    headless: argv patterns of one-shot runs; each is a run of arguments that must occur in
+    this order, side by side; one that does not begin with `-` must begin with the subcommand.
     """
 
     names: tuple[str, ...] = ()
