@@ -6,6 +6,16 @@ import asyncio
 from typing import Any
 
 
+async def eventually(done: Any, what: str, timeout: float = 15.0) -> None:
+    """Wait until `done()` is true, for what brings no event."""
+    try:
+        async with asyncio.timeout(timeout):
+            while not done():  # noqa: ASYNC110 (nothing tells)
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        raise AssertionError(f"not within {timeout:g} s: {what}") from None
+
+
 class Ears:
     """events: all that was emitted. actions: (alert, action, token) of banners."""
 
