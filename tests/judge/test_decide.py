@@ -158,11 +158,6 @@ def test_a_turn_that_ends_unseen_is_done_until_somebody_looks() -> None:
     assert run((22.0, evidence(verdict=firm, at=22.0)), start=looked).decision.state is State.IDLE
 
 
-def test_a_turn_that_ends_while_watched_is_idle() -> None:
-    firm = evidence(verdict=verdict(State.IDLE, firm_idle=True), at=9.0, watched=True)
-    assert run((9.0, firm), start=at_work()).decision.state is State.IDLE
-
-
 def test_esc_at_a_prompt_is_idle_and_silent() -> None:
     asked = run((1.0, evidence(State.BLOCKED, 1.0)), start=at_work())
     memory = run((5.0, evidence(State.IDLE, 5.0, typed_at=4.9)), start=asked)
@@ -348,7 +343,6 @@ EVIDENCE = st.builds(
     wrote_at=st.floats(0, 50),
     typed_at=st.floats(0, 50),
     at_rest=st.sampled_from([None, True, False]),
-    watched=st.booleans(),
     headless=st.booleans(),
     ending=st.sampled_from([None, Ending(0), Ending(1), Ending(signal=9)]),
 )

@@ -84,7 +84,7 @@ def _kept(memory: Memory, finding: Finding) -> Memory:
 def _publish(memory: Memory, finding: Finding, evidence: Evidence, now: float) -> Memory:
     before = memory.decision
     memory = _turn(memory, finding, now)
-    finding = _unseen(memory, before, finding, evidence)
+    finding = _unseen(before, finding)
     fingerprint = _fingerprint(memory, finding, evidence)
     if finding.state in UNSEEN and finding.state is before.state:
         fingerprint = before.fingerprint  # the same end of the same turn, still unseen
@@ -129,7 +129,7 @@ def _turn(memory: Memory, finding: Finding, now: float) -> Memory:
     return memory
 
 
-def _unseen(memory: Memory, before: Decision, finding: Finding, evidence: Evidence) -> Finding:
+def _unseen(before: Decision, finding: Finding) -> Finding:
     """Lay done and error over the plain finding."""
     if finding.state is State.IDLE and not finding.ended:
         if before.state is State.WORKING and finding.own_interrupt:
@@ -140,8 +140,6 @@ def _unseen(memory: Memory, before: Decision, finding: Finding, evidence: Eviden
             return _still(before, finding)
         if before.state is State.WORKING:
             finding = replace(finding, state=State.DONE)
-    if finding.state in UNSEEN and evidence.watched and not finding.ended:
-        return replace(finding, state=State.IDLE, reason=None, why=f"{finding.why}; watched as it ended")
     return finding
 
 

@@ -48,7 +48,7 @@ class Evidence:
     when that look began. wrote_at, typed_at: the last pulse of each kind. claims: those
     that are bound to the living process or to none. at_rest: its job uses no more CPU
     than when idle and has started no child since the turn began, None where unknown.
-    watched: the person is looking at the pane now. hold and cap: see holds; stall: the
+    hold and cap: see holds; stall: the
     silence after which working is not believed any more, 0 for never.
     """
 
@@ -62,7 +62,6 @@ class Evidence:
     typed_at: float = NEVER
     claims: tuple[Claim, ...] = ()
     at_rest: bool | None = None
-    watched: bool = False
     hold: float = 0.45
     cap: float = 0.7
     stall: float = 30.0

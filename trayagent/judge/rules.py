@@ -29,6 +29,7 @@ LOOSE = frozenset({"progress", "mark", "notification"})
 # A claim must be this old before the screen's question may overrule it: a report that
 # has just been made knows more than the frame before it. Quiet claims are overruled at once.
 LOAN_AGE = 2.0
+STALL_AGAIN = 10.0  # seconds until a silent job that is not at rest is measured again
 QUIET = frozenset({State.IDLE, State.DONE, State.UNKNOWN})
 
 
@@ -184,7 +185,7 @@ def stalled(finding: Finding, before: Decision, evidence: Evidence, now: float) 
     if now - last < evidence.stall:
         return replace(finding, look_again_at=last + evidence.stall)
     if not evidence.at_rest:
-        return finding
+        return replace(finding, look_again_at=now + STALL_AGAIN)
     quiet = int(now - last)
     return Finding(State.UNKNOWN, f"silent for {quiet} s while working, no CPU used, no child started",
                    "silence", sure=True)  # fmt: skip

@@ -40,6 +40,13 @@ class Examine:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """Read what these panes' foreground jobs have used, by the job's leader. Answered by Physics."""
+
+    panes: tuple[tuple[PaneKey, ProcessKey], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WatchTerminals:
     """The complete set of terminals whose pulse is wanted: panes (writes and reads) and clients (writes)."""
 
@@ -167,7 +174,7 @@ class Note:
 
 
 Effect = (
-    Look | Discover | Examine | WatchTerminals | WatchProcesses | FindRepo | AskUser
+    Look | Discover | Examine | Measure | WatchTerminals | WatchProcesses | FindRepo | AskUser
     | Banner | CloseBanner | Sound | Tray
     | RecordTransition | RecordDelivery | RecordRead | RecordGone | Note
 )  # fmt: skip

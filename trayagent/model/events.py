@@ -106,6 +106,18 @@ class Exited:
 
 
 @dataclass(frozen=True, slots=True)
+class Physics:
+    """What a pane's foreground job has used: cpu: seconds of user and system time of the group
+    and its descendants so far; children: how many processes it has; newest: start of the
+    youngest one (clock ticks since boot), 0 if it has none. Answers Measure."""
+
+    pane: PaneKey
+    cpu: float
+    children: int
+    newest: int
+
+
+@dataclass(frozen=True, slots=True)
 class Repo:
     """Where a folder belongs: git root (or the folder itself) and branch ("" outside git or on the main one)."""
 
@@ -265,7 +277,7 @@ class Tick:
 
 Event = (
     Panes | ServerFound | ServerGone | Frame | Clients | LookEnded | Job | Claim
-    | Pulse | TerminalsChanged | PulseState | Exited | Repo | Wall | Resumed
+    | Pulse | TerminalsChanged | PulseState | Exited | Physics | Repo | Wall | Resumed
     | ActiveWindow | UserIdle | Locked | DesktopQuiet | BannerShown | BannerFailed | BannerClosed
     | Visited | MuteSet | Paused | Read | Forget | Configured | ManifestsChanged | Remembered | Tick
 )  # fmt: skip
