@@ -204,6 +204,15 @@ async def test_a_display_that_ended_is_replaced_by_the_login_session_s(bench, ea
     await bus.close()
 
 
+@pytest.mark.parametrize("name", ["", ":", ":999999", "no-such-host.invalid:0", "nonsense", ":1.99", "::"])
+async def test_an_odd_display_is_a_problem_to_tell_and_no_more(ears, name) -> None:
+    backend = X11Windows({"DISPLAY": name})
+    backend.start(ears.hear)
+    await eventually(backend.problems, "the problem")
+    assert ears.events == [ActiveWindow(known=False)]
+    await backend.stop()
+
+
 # -- which window ----------------------------------------------------------------------------
 
 

@@ -110,7 +110,7 @@ class XThread:
         while not self._ended.is_set():
             try:
                 screen = open_screen(self._environ)
-            except x_errors() as error:
+            except Exception as error:  # Xlib lets all sorts of things through for an odd DISPLAY
                 self._down(str(error) or type(error).__name__)
                 self._sleep(delay)
                 delay = min(delay * 2, LONGEST_DELAY)

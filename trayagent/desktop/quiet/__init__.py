@@ -1,0 +1,1 @@
+"""The desktop's own do-not-disturb: each notification server's way to say it, and a watch over it."""
