@@ -35,7 +35,7 @@ DEADLINE = 15.0  # for anything to come up; generous, since machines that test a
 WATCHER = "org.kde.StatusNotifierWatcher"
 NOTIFICATIONS = "org.freedesktop.Notifications"
 
-_NOTIFYD = "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd"
+_NOTIFYD = next(map(str, Path("/usr/lib").glob("*/xfce4/notifyd/xfce4-notifyd")), "xfce4-notifyd")
 _NOTIFIERS = {"dunst": "dunst", "xfce4-notifyd": _NOTIFYD}
 _PULSE = [
     "pulseaudio",
