@@ -31,8 +31,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     reasons: dict[str, str] = {}
     if not config.getoption("--long"):
         reasons["long"] = "a long test: sh tests/run.sh --long"
-    if lacking := _missing(("tmux",)):
-        reasons["tmux"] = f"no {lacking} on this machine: install the package tmux, or run tests/run.sh as root"
+    if _missing(("tmux",)):
+        reasons["tmux"] = "no tmux on this machine: install that package, or run tests/run.sh as root"
     if lacking := _missing(DESKTOP_PROGRAMS):
         reasons["desktop"] = f"no test desktop here ({lacking} missing): run tests/run.sh as root once"
     for item in items:

@@ -1,0 +1,1 @@
+"""Recorded sessions, drawn by an emulator and judged by the engine in simulated time."""
