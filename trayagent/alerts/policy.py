@@ -7,10 +7,10 @@
                     └─► held for good (first-sight, state-off, short-turn, own-interrupt)
 
 `poll` weighs each open case against the table in `rules`, from the top. The engine calls
-it after every event (a lock, a focus, an unmute may end a hold; with nothing open it costs
-nothing) and at `wake_at`. Changes of a pane come through `transition`, its end through
-`seen(..., "gone")`. A case whose pane is no longer as it said ends there: what waits
-is cancelled, what is held stays recorded as held.
+it after every event (a lock, a focus, an unmute may end a hold; when nothing of that kind
+changed it costs next to nothing) and at `wake_at`. Changes of a pane come through
+`transition`, its end through `seen(..., "gone")`. A case whose pane is no longer as it said
+ends there: what waits is cancelled, what is held stays recorded as held.
 
 The outcome that the ledger was told last is the transition's final one. `held`, `delayed`
 and `failed` may be followed by another; `delivered` and `merged` by `failed` only.
@@ -49,6 +49,7 @@ from trayagent.model.view import PaneView
 LEAD = 0.25
 """Seconds before telling at which attention is refreshed (see `about_to_tell`)."""
 
+_REWEIGH = 2.0  # seconds after which all cases are weighed anew: what panes are called may have changed
 _GRACE = 0.05  # seconds until the next poll when a hold has not ended at the moment it foretold
 
 AlertEvent = MuteSet | Paused | BannerShown | BannerFailed | BannerClosed | Visited | Read | Forget
@@ -63,18 +64,23 @@ class Alerts:
     def __init__(self, settings: Settings, first_alert: int = 1, *, words: Words) -> None:
         self._desk = Desk(settings, words, first_alert)
         self._read: dict[PaneKey, tuple[State, str]] = {}  # what was last seen of a pane
-        self._polled = -math.inf
         self._resting = False  # catching up after a resume: nothing is told, nothing is due
+        self._polled = -math.inf  # when the cases were weighed last,
+        self._facts: tuple[object, ...] = ()  # by which facts of the world,
+        self._next: float | None = None  # and when they are due again,
+        self._stirred = True  # unless something happened to them since
         self._zones: set[str] = set()
 
     # -- what the engine tells us --------------------------------------------------------
 
     def configure(self, settings: Settings, now: float) -> None:
         """New settings are in force; the next poll weighs every open case by them."""
+        self._stirred = True
         self._desk.settings = settings
 
     def transition(self, id: int, transition: Transition, world: World, now: float) -> list[Effect]:
         """A pane changed: whatever was open about it ends, and a case about the new state opens."""
+        self._stirred = True
         pane = transition.pane
         effects: list[Effect] = [*self._desk.banners.leave(pane, _why_closed(transition))]
         effects += self._desk.end(pane, now)
@@ -82,6 +88,7 @@ class Alerts:
 
     def feed(self, event: AlertEvent, world: World, now: float) -> list[Effect]:
         """Something that concerns alerts happened. What it lets go is told by the next poll."""
+        self._stirred = True
         match event:
             case MuteSet() | Paused():
                 self._desk.silences.set(event, now)
@@ -107,6 +114,7 @@ class Alerts:
 
         how: as in RecordRead, or `gone`: the pane left the list, read or not. An answer is told
         before the transition that it causes. Repeating it says nothing new."""
+        self._stirred = True
         effects: list[Effect] = [*self._desk.banners.leave(pane, how)]
         case = self._desk.cases.get(pane)
         if how == "gone":
@@ -126,15 +134,24 @@ class Alerts:
 
     def poll(self, world: World, now: float) -> list[Effect]:
         """Whatever is due: settled, merged, let go, or no longer true."""
-        self._polled, self._resting = now, world.catching_up
-        if self._resting:
+        facts = self._facts_of(world)
+        calm = not self._stirred and facts == self._facts and now < self._polled + _REWEIGH
+        if calm and (self._next is None or now < self._next):
             return []
-        return [*self._check_zone(world), *self._desk.weigh_all(world, now)]
+        self._polled, self._facts, self._resting = now, facts, world.catching_up
+        effects = self._check_zone(world)
+        if not self._resting:
+            effects += self._desk.weigh_all(world, now)
+        self._stirred, self._next = False, self._soonest()
+        return effects
 
     def wake_at(self) -> float | None:
         """When the next poll can matter, None if only an event can bring something to tell.
 
         LEAD before a banner is due this is the moment to ask `about_to_tell`."""
+        return self._soonest() if self._stirred else self._next
+
+    def _soonest(self) -> float | None:
         if self._resting:
             return None
         times = [case.until for case in self._desk.cases.values() if case.held and case.until < math.inf]
@@ -143,6 +160,12 @@ class Alerts:
             times.append(ready - LEAD if ready - LEAD > self._polled else ready)
         soonest = min(times, default=None)
         return soonest if soonest is None or soonest > self._polled else self._polled + _GRACE
+
+    def _facts_of(self, world: World) -> tuple[object, ...]:
+        """All of the world that a rule goes by, but for what the panes are called."""
+        cases = self._desk.cases.values()
+        watched = tuple(case.id for case in cases if world.watching(case.pane, case.state))
+        return world.catching_up, world.away, world.locked, world.dnd, world.wall_offset, world.zone, watched
 
     def about_to_tell(self, now: float) -> frozenset[PaneKey]:
         """Panes whose banner is due within LEAD seconds: time to make sure that nobody looks at them."""
@@ -162,6 +185,10 @@ class Alerts:
         """Whether a pane is muted, and until when (None: no end)."""
         end = self._desk.silences.mute_end(view, self._desk.settings.alerts.mute, now)
         return end is not None, None if end in (None, math.inf) else end
+
+    def mutes(self, view: PaneView, now: float) -> tuple[tuple[str, str], ...]:
+        """Scope and value of each mute of a pane that can be taken back (not those of the config)."""
+        return self._desk.silences.covering(view, now)
 
     def paused(self, now: float) -> tuple[bool, float | None]:
         """Whether all alerts are paused, and until when (None: no end)."""
@@ -183,6 +210,7 @@ class Alerts:
 
     def restore(self, state: object, wall_offset: float, now: float) -> list[str]:
         """Take up `state`; returns one line for each thing in it that makes no sense."""
+        self._stirred = True
         return self._desk.silences.restore(state, wall_offset, now)
 
     def snapshot(self, now: float) -> dict[str, Any]:
@@ -196,7 +224,7 @@ class Alerts:
 
     # -- small things --------------------------------------------------------------------
 
-    def _check_zone(self, world: World) -> list[Note]:
+    def _check_zone(self, world: World) -> list[Effect]:
         name = self._desk.settings.quiet_hours.zone or world.zone
         if name in self._zones:
             return []

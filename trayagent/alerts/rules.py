@@ -172,16 +172,22 @@ TABLE = (
     Rule("rate-total", Kind.RATE, rate_total),
 )
 
-OPENING = frozenset({Kind.NEVER})
-WEIGHING = frozenset({Kind.NEVER, Kind.SETTLE, Kind.HOLD})
-HOLDING = frozenset({Kind.HOLD})
-TELLING = frozenset({Kind.MERGE, Kind.RATE})
+
+def _rows(*kinds: Kind) -> tuple[Rule, ...]:
+    return tuple(rule for rule in TABLE if rule.kind in kinds)
 
 
-def first(at: Moment, kinds: frozenset[Kind]) -> tuple[Rule, float] | None:
-    """The first rule of these kinds that speaks against telling the case, and until when."""
-    for rule in TABLE:
-        if rule.kind in kinds and (until := rule.test(at)) is not None:
+# What is asked at which moment, always in the table's order.
+OPENING = _rows(Kind.NEVER)
+WEIGHING = _rows(Kind.NEVER, Kind.SETTLE, Kind.HOLD)
+HOLDING = _rows(Kind.HOLD)
+TELLING = _rows(Kind.MERGE, Kind.RATE)
+
+
+def first(at: Moment, rules: tuple[Rule, ...]) -> tuple[Rule, float] | None:
+    """The first of these rules that speaks against telling the case, and until when."""
+    for rule in rules:
+        if (until := rule.test(at)) is not None:
             return rule, until
     return None
 

@@ -21,7 +21,9 @@ SCOPES: dict[str, Callable[[PaneView], frozenset[str]]] = {
     "project": lambda view: frozenset({view.labels.path, view.labels.project}),
     "agent": lambda view: frozenset({view.agent}),
 }
-"""The values by which a pane is muted, by scope."""
+"""The values by which a pane is muted, by scope, the narrowest first."""
+
+_NARROWEST = tuple(SCOPES)
 
 
 class Silences:
@@ -52,12 +54,14 @@ class Silences:
 
     def mute_end(self, view: PaneView, rules: Iterable[MuteRule], now: float) -> float | None:
         """When the last mute of a pane ends, `math.inf` if none of them does; None when it is not muted."""
-        ends = [
-            self._mutes.get((scope, value), -math.inf) for scope in SCOPES for value in SCOPES[scope](view)
-        ]
-        ends += [math.inf for rule in rules if _names(rule, view)]
-        end = max(ends)
-        return end if end > now else None
+        ends = [end for name, end in self._mutes.items() if end > now and _covers(*name, view)]
+        ends += [math.inf for rule in rules if _covers(rule.scope, rule.value, view)]
+        return max(ends, default=None)
+
+    def covering(self, view: PaneView, now: float) -> tuple[tuple[str, str], ...]:
+        """Scope and value of each mute of a pane that was set, narrowest scope first."""
+        names = [name for name, end in self._mutes.items() if end > now and _covers(*name, view)]
+        return tuple(sorted(names, key=lambda name: (_NARROWEST.index(name[0]), name[1])))
 
     def state(self, wall_offset: float) -> dict[str, Any]:
         """Everything as JSON, ends in epoch seconds, null for none."""
@@ -91,8 +95,8 @@ class Silences:
         return problems
 
 
-def _names(rule: MuteRule, view: PaneView) -> bool:
-    return rule.scope in SCOPES and bool(rule.value) and rule.value in SCOPES[rule.scope](view)
+def _covers(scope: str, value: str, view: PaneView) -> bool:
+    return scope in SCOPES and bool(value) and value in SCOPES[scope](view)
 
 
 def _epoch(end: float, wall_offset: float) -> float | None:
