@@ -31,6 +31,8 @@ def read_text(path: Path) -> str | Problem:
         return ""
     except OSError as error:
         return Problem(f"cannot be read ({error.strerror})")
+    if len(data) > 4 * MAX_CHARACTERS:
+        return Problem(f"longer than {MAX_CHARACTERS // 1024} KiB, which no config needs")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -42,7 +42,7 @@ class Placer:
 
     def placed(self, root: Node | None) -> str:
         """The new text. Raises EditRefused."""
-        if root is None:
+        if root is None or (isinstance(root, Scalar) and not root.text):
             return self._first_entry()
         return self._descend(root, 0)
 
@@ -50,8 +50,8 @@ class Placer:
         return self.text[:start] + new + self.text[end:]
 
     def _first_entry(self) -> str:
-        if re.search(r"^(---|\.\.\.)", self.text, re.M):
-            raise EditRefused(f"the file holds an empty document (---); {_BY_HAND}")
+        if re.search(r"^\.\.\.", self.text, re.M):
+            raise EditRefused(f"the file ends with `...`, after which nothing counts; {_BY_HAND}")
         return self.text + self._rows(len(self.text), "", 0)
 
     def _descend(self, node: Node, depth: int) -> str:
@@ -93,7 +93,8 @@ class Placer:
         first = mapping.entries[0][0]
         indent = self._indent(first)
         at = _line_end(self.text, _last(mapping))
-        return self._line(first.span.start, at, indent, depth)
+        begin = self.text.rfind("\n", 0, first.span.start) + 1
+        return self._line(_comments_start(self.text, begin, len(indent) - 1), at, indent, depth)
 
     def _insert_in_braces(self, mapping: Mapping, depth: int) -> str:
         inner = "".join(f"{key_text(name)}: {{" for name in self.names[depth:-1])
@@ -164,14 +165,26 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end + 1
 
 
+def _comments_start(text: str, at: int, outer: int) -> int:
+    """The start of the blank lines and comments before `at` that are indented deeper than `outer`."""
+    while at:
+        begin = text.rfind("\n", 0, at - 1) + 1
+        if not _is_comment(text[begin:at], outer):
+            break
+        at = begin
+    return at
+
+
 def _comments_end(text: str, at: int, outer: int) -> int:
     """The end of the blank lines and comments after `at` that are indented deeper than `outer`."""
     while at < len(text):
         end = _line_end(text, at + 1)
-        line = text[at:end]
-        if line.strip() and (
-            len(line) - len(line.lstrip(" ")) <= outer or not line.lstrip(" ").startswith("#")
-        ):
+        if not _is_comment(text[at:end], outer):
             break
         at = end
     return at
+
+
+def _is_comment(line: str, outer: int) -> bool:
+    content = line.lstrip(" ")
+    return not content.strip() or (content.startswith("#") and len(line) - len(content) > outer)
