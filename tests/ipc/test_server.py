@@ -1,5 +1,7 @@
 """What clients of all sorts get from the server, and that none of them can harm it."""
 
+# ruff: noqa: ASYNC240
+
 from __future__ import annotations
 
 import asyncio
