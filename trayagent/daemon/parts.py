@@ -1,0 +1,315 @@
+"""All the parts of a running daemon, made from its options and settings, and their common life."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+import resource
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from trayagent.config.load import Config
+from trayagent.config.state import read_choices, write_choices
+from trayagent.config.watch import ConfigWatch
+from trayagent.daemon.actions import Actions
+from trayagent.daemon.ends import Ends
+from trayagent.daemon.options import Options
+from trayagent.daemon.pump import Pump
+from trayagent.desktop.bus import SessionBus
+from trayagent.desktop.notify.choose import notifier
+from trayagent.desktop.quiet.watch import QuietWatch
+from trayagent.desktop.sound.choose import sounds
+from trayagent.desktop.tray.sni import SniTray
+from trayagent.desktop.window.choose import windows
+from trayagent.desktop.window.lock import LockWatch
+from trayagent.desktop.window.systembus import SystemBus
+from trayagent.engine import Engine
+from trayagent.host.clock import Clock
+from trayagent.host.exits import ProcessWatch
+from trayagent.host.procfs import Procfs
+from trayagent.host.pulse import TtyPulse
+from trayagent.identity import Index
+from trayagent.identity.insight import Insight
+from trayagent.ledger.ledger import Ledger
+from trayagent.manifest.load import Library
+from trayagent.model.effects import Banner, Effect, Tray
+from trayagent.model.events import Configured, Event, Frame, ManifestsChanged, Panes, PulseState, Tick
+from trayagent.model.panes import PaneInfo
+from trayagent.model.settings import Settings
+from trayagent.model.states import RANK, State
+from trayagent.model.view import PaneView
+from trayagent.reports.options import Options as PaneOptions
+from trayagent.sources.tmux.source import TmuxSource
+
+log = logging.getLogger("trayagent")
+
+
+def state_folder(options: Options) -> Path:
+    """Where ledger, log and the menu's choices are kept."""
+    return options.state or Path(platformdirs.user_state_dir("trayagent"))
+
+
+class Parts:
+    """The daemon's parts. stop: called with a reason when somebody wants it to end."""
+
+    def __init__(self, options: Options, stop: Callable[[str], None]) -> None:
+        self.options, self.stop = options, stop
+        self.config = Config(options.config)
+        self._notes: dict[str, str] = {}
+        for line in self.config.reload().said:
+            log.warning("%s", line)
+        self.clock = Clock()
+        self.choices = state_folder(options) / "choices.json"
+        self.library = Library.standard(self.config.path.parent / "manifests")
+        for problem in self.library.problems:
+            self._report(f"manifest {problem}", str(problem))
+        self.ledger = Ledger(
+            state_folder(options) / "ledger.db", self.settings.ledger, report=self._report_from_thread
+        )
+        self.tooltip = ""
+        self._option_reader = PaneOptions()
+        self.engine = self._engine()
+        self.ends = Ends(self)
+        self.pump = Pump(self.engine, self.clock.now, self.ends.perform)
+        self.actions = Actions(self)
+        self.ends.watchers.append(self._notice)
+        self.processes = Procfs(
+            Insight(self.engine.core.index), report=lambda text: self._report("proc", text)
+        )
+        self._make_desktop()
+        sockets = self.settings.watch.tmux.sockets
+        only = str(options.only_server) if options.only_server else None
+        self.tmux = TmuxSource(self._from_source, self.clock.now, sockets=sockets, only=only)
+        self.pulse: TtyPulse | None = None
+        self.exits: ProcessWatch | None = None
+        self._tasks: list[asyncio.Task[Any]] = []
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.config.settings
+
+    def _engine(self) -> Engine:
+        ids = self.ledger.last_ids()
+        host = socket.gethostname().lower()
+        return Engine(
+            self.settings,
+            self.library,
+            Index.build(self.library.manifests),
+            started=self.clock.now(),
+            host_names=frozenset({host, host.partition(".")[0], platform.node().lower()}),
+            ticks=os.sysconf("SC_CLK_TCK"),
+            first_alert=ids.alert,
+            first_transition=ids.transition,
+        )
+
+    def _make_desktop(self) -> None:
+        self.bus = SessionBus()
+        self.notifier = notifier(self.settings.notify, self.bus, self.feed, self._pressed)
+        self.windows = windows(self.bus)
+        self.quiet = QuietWatch(self.feed, self.bus)
+        self.system_bus = SystemBus(os.environ)
+        self.lock = LockWatch(self.feed, self.bus, self.system_bus)
+        self.sound = sounds(self.settings.sounds)
+        self.tray: SniTray | None = None
+        if self.options.tray and self.settings.tray.backend != "off":
+            self.tray = SniTray(
+                self.bus,
+                self.actions.act,
+                on_about_to_show=lambda: self.feed(Tick()),
+                on_problem=self._tray_problem,
+            )
+
+    # -- life ------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start every part; the icon first, for it is what a person waits for."""
+        self._raise_file_limit()
+        self.bus.start()
+        if self.tray is not None:
+            self.tray.start()
+        self.notifier.start()
+        self.ledger.start()
+        self.feed(self.clock.wall())
+        self._restore_choices()
+        for memory in self.ledger.remembered():
+            self.feed(memory)
+        self._listen()
+        self.windows.start(self.feed)
+        self.quiet.start()
+        self.system_bus.start()
+        self.lock.start()
+        self._config_watch = ConfigWatch(self.config.path, self.configure)
+        self._config_watch.start()
+        self.feed(Tick())
+        await self.tmux.discover()
+        self._tasks.append(asyncio.create_task(self._watch_clock()))
+
+    def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.exits = ProcessWatch(self.feed, loop)
+        if self.settings.watch.pulse:
+            self.pulse = TtyPulse(self.feed, loop)
+        else:
+            self.feed(PulseState(False))
+
+    async def close(self) -> None:
+        """Stop every part, and leave everything saved."""
+        self.pump.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.ends.close()
+        for part in (self.pulse, self.exits):
+            if part is not None:
+                part.close()
+        await self.tmux.close()
+        await self.notifier.stop()
+        if self.tray is not None:
+            await self.tray.close()
+        await self.windows.stop()
+        await self.quiet.stop()
+        await self.lock.stop()
+        await self.system_bus.close()
+        await self.sound.stop()
+        self._config_watch.stop()
+        self.processes.close()
+        await self.bus.close()
+        self.remember_choices()
+        await asyncio.to_thread(self.ledger.close)
+
+    async def _watch_clock(self) -> None:
+        async for event in self.clock.changes():
+            self.feed(event)
+
+    def _raise_file_limit(self) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (ValueError, OSError) as error:
+            log.info("the limit of %d open files stays: %s", soft, error)
+
+    # -- events ----------------------------------------------------------------------------
+
+    def feed(self, event: Event) -> None:
+        """Hand an event to the engine."""
+        self.pump.feed(event)
+
+    def _from_source(self, event: Event) -> None:
+        self.feed(event)
+        if isinstance(event, Frame):
+            self._read_options(event.info)
+        elif isinstance(event, Panes):
+            for info in event.panes:
+                self._read_options(info)
+
+    def _read_options(self, info: PaneInfo) -> None:
+        for claim in self._option_reader.claims(info, self.clock.now(), self.clock.wall_offset()):
+            self.feed(claim)
+
+    def _notice(self, effect: Effect) -> None:
+        if isinstance(effect, Banner):
+            self.actions.shown(effect)
+        elif isinstance(effect, Tray):
+            self.tooltip = effect.view.tooltip
+
+    def _pressed(self, alert: int, action: str, token: str | None) -> None:
+        self.actions.banner(alert, action, token)
+
+    def _tray_problem(self, problem: str) -> None:
+        self._report("tray", problem)
+        alert = self.engine.core.alerts.new_alert()
+        self.ends.perform(
+            Banner(
+                alert, (), "trayagent has no place for its icon", problem, State.UNKNOWN, "low", kind="notice"
+            )
+        )
+
+    # -- what others ask -------------------------------------------------------------------
+
+    def views(self) -> tuple[PaneView, ...]:
+        """All listed panes, the loudest and longest first."""
+        views = self.engine.views(self.clock.now())
+        return tuple(sorted(views, key=lambda view: (RANK[view.state], view.since, view.key)))
+
+    def remember_choices(self) -> None:
+        """Keep mutes and pause over a restart."""
+        problem = write_choices(self.choices, self.engine.core.alerts.state(self.clock.wall_offset()))
+        if problem:
+            self._report("choices", problem)
+
+    def _restore_choices(self) -> None:
+        choices, problem = read_choices(self.choices)
+        if problem:
+            self._report("choices", problem)
+        elif choices is not None:
+            offset, now = self.clock.wall_offset(), self.clock.now()
+            for line in self.engine.core.alerts.restore(choices, offset, now):
+                log.warning("%s: %s", self.choices, line)
+
+    def manifest_rows(self) -> list[dict[str, Any]]:
+        """What `manifests list` shows."""
+        return [
+            {
+                "id": manifest.id,
+                "name": manifest.name,
+                "version": manifest.version,
+                "source": self.library.tiers.get(manifest.id, ""),
+                "path": manifest.origin,
+                "rules": len(manifest.rules),
+            }
+            for manifest in self.library.manifests
+        ]
+
+    def problems(self) -> list[str]:
+        """Everything that is wrong now, a line each."""
+        lines = [*self.config.messages, *(str(one) for one in self.library.problems if one.fatal)]
+        lines += [f"{one.place}: {one.text}" for one in self.tmux.problems()]
+        lines += self.engine.problems().values()
+        lines += [*self.bus.problems(), *self.notifier.problems(), *self.windows.problems()]
+        if self.tray is not None:
+            lines += self.tray.problems()
+        if self.ledger.problem:
+            lines.append(self.ledger.problem)
+        return lines
+
+    async def reload(self) -> list[str]:
+        """Read config and manifests anew; what is broken leaves the old in force."""
+        self.configure()
+        await self.reload_manifests()
+        return [*self.config.messages, *(str(one) for one in self.library.problems)]
+
+    def configure(self) -> None:
+        """Take the config file's new contents, if they make sense."""
+        reloaded = self.config.reload()
+        for line in reloaded.said:
+            log.warning("%s", line)
+        if reloaded.changed:
+            self.tmux.watch(self.settings.watch.tmux.sockets)
+            self.ledger.configure(self.settings.ledger)
+            self.sound.configure(self.settings.sounds)
+            self.feed(Configured(self.settings))
+
+    async def reload_manifests(self) -> None:
+        """Read the manifests anew and judge every screen again."""
+        await asyncio.to_thread(self.library.reload)
+        for problem in self.library.problems:
+            self._report(f"manifest {problem}", str(problem))
+        index = Index.build(self.library.manifests)
+        self.engine.use(self.library, index)
+        self.processes.learn(Insight(index))
+        self.feed(ManifestsChanged())
+
+    def _report_from_thread(self, topic: str, text: str) -> None:
+        log.warning("%s: %s", topic, text)
+
+    def _report(self, topic: str, text: str) -> None:
+        if self._notes.get(topic) != text:
+            self._notes[topic] = text
+            log.warning("%s", text)
