@@ -170,6 +170,17 @@ def test_ids_rise_over_restarts_and_pruning(begin: Begin, clock: Clock):
     assert third.last_ids() == (18, 42)
 
 
+def test_ids_can_be_asked_before_the_start_with_and_without_a_file(
+    path: Path, begin: Begin, reports: list[str]
+):
+    assert Ledger(path, report=lambda topic, text: reports.append(text)).last_ids() == (1, 1)
+    ledger = begin()
+    ledger.record(transition(41), OFFSET)
+    ledger.close()
+    assert Ledger(path, report=lambda topic, text: reports.append(text)).last_ids() == (1, 42)
+    assert reports == []
+
+
 def test_resolved_texts_are_gone_from_the_disk(begin: Begin, path: Path):
     secret = "delete-the-production-database"
     for resolve in (

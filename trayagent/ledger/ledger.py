@@ -2,7 +2,8 @@
 
 `record` never waits and never raises. The questions read over a connection of their own and
 may take a while: ask them before the loop runs, or in a thread. None of them raises either;
-a file that cannot be read answers with nothing, once said why.
+a file that cannot be read answers with nothing, once said why. `last_ids` and `remembered` may
+be asked before `start`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Ledger:
         self.path = path or default_path()
         self._report, self._clock = report, clock
         self._writer = Writer(self.path, settings or LedgerSettings(), report, clock, bound)
-        self._reported_read = False
+        self._started = self._reported_read = False
 
     @property
     def problem(self) -> str | None:
@@ -60,6 +61,7 @@ class Ledger:
 
     def start(self) -> None:
         """Open or make the file (some 10 ms), and begin to write in the background."""
+        self._started = True
         self._writer.start()
 
     def close(self, timeout: float = 2.0) -> None:
@@ -121,7 +123,7 @@ class Ledger:
             with closing(schema.open_for_reading(self.path)) as connection:
                 return question(connection)
         except (OSError, sqlite3.Error) as error:
-            if not self._reported_read:
+            if self._started and not self._reported_read:  # before, start will say what is wrong
                 self._reported_read = True
                 self._report("ledger", f"{self.path}: cannot be read ({error})")
             return nothing
