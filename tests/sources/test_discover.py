@@ -12,6 +12,7 @@ import pytest
 from tests.support.tmux import TmuxServer
 from trayagent.model.effects import Look
 from trayagent.model.events import LookEnded, ServerFound, ServerGone
+from trayagent.model.keys import ServerKey
 from trayagent.sources.tmux.command import Runner
 from trayagent.sources.tmux.discover import Discovery
 from trayagent.sources.tmux.proc import Proc
@@ -206,3 +207,49 @@ async def test_no_tmux_program_is_said_and_nothing_breaks(two, watching):
     watch = watching(runner=Runner(environ={"PATH": "/nonexistent"}))
     await watch.discover()
     assert "no tmux program" in watch.source.problems()[0].text
+
+
+def forged_proc(root: Path, place: str, processes: dict[int, tuple[int, int]]) -> Proc:
+    """A /proc in which these processes (pid to parent and start) are called `tmux: server` and share one
+    listening socket, as they do for the moment in which a server starts a program."""
+    (root / "self").mkdir(parents=True)
+    (root / "self" / "stat").touch()
+    (root / "net").mkdir()
+    header = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+    line = f"0000000000000000: 00000002 00000000 00010000 0001 01 777 {place}\n"
+    (root / "net" / "unix").write_text(header + line)
+    for pid, (parent, started) in processes.items():
+        folder = root / str(pid)
+        (folder / "fd").mkdir(parents=True)
+        (folder / "fd" / "6").symlink_to("socket:[777]")
+        (folder / "comm").write_text("tmux: server\n")
+        fields = ["S", str(parent), *["0"] * 17, str(started)]
+        (folder / "stat").write_text(f"{pid} (tmux: server) {' '.join(fields)}\n")
+        (folder / "status").write_text(f"Name:\ttmux: server\nNSpid:\t{pid}\n")
+    return Proc(str(root))
+
+
+@pytest.mark.parametrize("pids", [(500, 900), (900, 500)])
+async def test_a_server_that_is_just_starting_a_program_is_told_from_its_child(two, tmp_path, pids):
+    _, b = two
+    server, child = pids
+    proc = forged_proc(tmp_path, str(b.socket), {server: (1, 4000), child: (server, 4000)})
+
+    async def ask(place: str) -> None:
+        return None
+
+    survey = await Discovery(ask, proc=proc, environ={"TMUX_TMPDIR": str(tmp_path)}).survey()
+    assert survey.servers == [ServerKey("tmux", str(b.socket), server, 4000)]
+
+
+async def test_a_server_that_counts_processes_otherwise_is_refused_with_a_line(two, tmp_path):
+    _, b = two
+    proc = forged_proc(tmp_path, str(b.socket), {500: (1, 4000)})
+    (tmp_path / "500" / "status").write_text("NSpid:\t500\t7\n")
+
+    async def ask(place: str) -> None:
+        return None
+
+    survey = await Discovery(ask, proc=proc, environ={"TMUX_TMPDIR": str(tmp_path)}).survey()
+    assert survey.servers == []
+    assert [problem.place for problem in survey.problems] == [str(b.socket)]

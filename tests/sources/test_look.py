@@ -281,45 +281,6 @@ async def test_a_restarted_server_does_not_answer_for_the_old_one(server, watchi
     assert events[-1].problem is not None
 
 
-async def test_a_client_tells_what_it_shows_and_where_it_runs(server, watching):
-    first = server.new_session()
-    pane = server.split(first)
-    server.tmux("select-pane", "-t", pane)
-    watch = watching(only=str(server.socket))
-    key = await watch.found(server)
-    with server.attach(environ={"WINDOWID": "4194317"}) as attached:
-        client = (await watch.clients(key))[attached.name]
-        assert client.pane == PaneKey(key, pane)
-        assert f"{client.session_id} {client.window_id} {pane}" == attached.shows
-        assert (client.pid, client.pids[0]) == (attached.pid, attached.pid)
-        assert len(client.pids) > 1
-        assert client.tty == client.name
-        assert client.activity == int(server.tmux("list-clients", "-F", "#{client_activity}"))
-        assert (client.window_hint, client.control, client.read_only) == (4194317, False, False)
-    assert await watch.clients(key) == {}
-
-
-async def test_a_control_mode_client_is_marked_as_one(server, watching):
-    server.new_session()
-    watch = watching(only=str(server.socket))
-    key = await watch.found(server)
-    with server.attach(control=True) as attached:
-        client = (await watch.clients(key))[attached.name]
-        assert client.control
-
-
-async def test_a_suspended_client_shows_nothing(server, watching):
-    server.new_session()
-    watch = watching(only=str(server.socket))
-    key = await watch.found(server)
-    with server.attach() as attached:
-        name = attached.name
-        assert (await watch.clients(key))[name].pane is not None
-        server.tmux("suspend-client", "-t", name)
-        assert (await watch.clients(key))[name].pane is None
-        attached.wake()
-
-
 def test_versions_are_read_in_all_their_forms():
     given = ["3.0a", "3.3a", "3.7c", "next-3.8", "master", "openbsd-7.8", "3.2-rc"]
     assert [wire.version(text) for text in given] == [

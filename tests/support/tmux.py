@@ -244,7 +244,7 @@ class TmuxServer:
     ) -> AttachedClient:
         """Attach a client in an xterm of the desktop that `env` (with DISPLAY) belongs to.
 
-        The process is the xterm; the client is its child, found by `xterm_client`."""
+        options: of xterm. The object's pid is the client's; closing it detaches, which ends the xterm."""
         attach = [self._program, "-u", *self._where, "attach-session", *(["-t", target] if target else [])]
         known = self._client_pids()
         master, slave = pty.openpty()

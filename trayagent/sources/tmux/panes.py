@@ -2,7 +2,7 @@
 
 A variable that a version does not know comes back empty, so one list serves 3.0 to
 master. Two variables are dear: `pane_current_path` and `pane_current_command` read /proc
-inside the server, 29 us and 16 us a pane (3.3a), while the other 27 together take 35 us.
+inside the server, 29 us and 16 us a pane (3.3a), while all the others together take 35 us.
 So they are asked for with complete lists only, and remembered for the looks between.
 
 A linked window is listed once for each session that shows it. Its panes are the same

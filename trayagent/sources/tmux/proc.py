@@ -121,9 +121,9 @@ class Proc:
         except OSError:
             return found
         for line in lines:
-            fields = line.split(None, 7)
-            if len(fields) < 8 or fields[3] != b"00010000" or fields[4] != b"0001":
+            if b" 00010000 0001 " not in line:  # a desktop has a thousand others
                 continue
-            if not fields[7].startswith(b"@"):
+            fields = line.split(None, 7)
+            if len(fields) == 8 and not fields[7].startswith(b"@"):
                 found[int(fields[6])] = os.fsdecode(fields[7])
         return found
