@@ -2,13 +2,15 @@
 
 Rules are asked from the highest priority down; title, progress and screen rules
 compete alike. The first that matches wins, so an ordinary look stops there; with a
-trace all are asked, and the winner is the same one.
+trace all are asked, and the winner is the same one. Most rules fail for want of a
+literal, which is found before their region is cut (prefilter.py).
 """
 
 from __future__ import annotations
 
 from trayagent.manifest.format import Manifest, Rule
 from trayagent.manifest.gates import holds
+from trayagent.manifest.prefilter import met
 from trayagent.manifest.prompts import message_of, options_of
 from trayagent.manifest.regions import View
 from trayagent.manifest.trace import Trace
@@ -31,24 +33,32 @@ def evaluate(manifest: Manifest, screen: Screen, trace: Trace | None = None) -> 
 
 
 def _first(manifest: Manifest, view: View) -> Rule | None:
-    for rule in manifest.ranked:
-        cut = view.slice(rule.region)
-        if cut.matches and holds(rule.gate, cut):
-            return rule
+    found = _literals(manifest, view)
+    for rule, needs in zip(manifest.ranked, manifest.prefilter.rules, strict=True):
+        if found is None or met(needs, found):
+            cut = view.slice(rule.region)
+            if cut.matches and holds(rule.gate, cut):
+                return rule
     return None
 
 
 def _all(manifest: Manifest, view: View, trace: Trace) -> Rule | None:
     trace.manifest, trace.origin = manifest.id, manifest.origin
     winner: Rule | None = None
-    for rule in manifest.ranked:
+    found = _literals(manifest, view)
+    for rule, needs in zip(manifest.ranked, manifest.prefilter.rules, strict=True):
         cut = view.slice(rule.region)
         heard, ear = trace.ear()
-        matched = cut.matches and holds(rule.gate, cut, ear)
+        matched = cut.matches and holds(rule.gate, cut, ear) and (found is None or met(needs, found))
         won = matched and winner is None
         winner = rule if won else winner
         trace.add(rule, cut, heard, matched=matched, won=won)
     return winner
+
+
+def _literals(manifest: Manifest, view: View) -> frozenset[int] | None:
+    """The literals on the screen; None where they prove nothing, so that every rule is asked."""
+    return None if view.lowered is None else manifest.prefilter.found(view.lowered)
 
 
 def _verdict(manifest: Manifest, rule: Rule, view: View) -> Verdict:

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from trayagent.manifest.literals import Needs, both, either, needs_of_text
 from trayagent.manifest.patterns import Pattern
+from trayagent.manifest.prefilter import Prefilter
 from trayagent.model.states import Kind, Reason, State
 
 ENGINE_VERSION = 3  # the herdr/ThinkTerm format version that this engine implements wholly
@@ -116,6 +118,9 @@ class Region:
         return self.label or (f"{self.name}({self.count})" if self.count else self.name)
 
 
+# -- gates: each knows the literals without which it cannot hold (literals.py) --
+
+
 @dataclass(frozen=True, slots=True)
 class Contains:
     """The text occurs in the region. text: already lower-cased where `fold` is set.
@@ -126,6 +131,12 @@ class Contains:
     fold: bool = True
     whole_token: bool = False
     wrapped: bool = True
+    needle: bytes = field(init=False, repr=False, compare=False, default=b"")
+    needs: Needs = field(init=False, repr=False, compare=False, default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "needle", self.text.encode())
+        object.__setattr__(self, "needs", needs_of_text(self.text.lower()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +148,21 @@ class Matches:
     by_line: bool = False
     lowered: bool = False
 
+    @property
+    def needs(self) -> Needs:
+        """What lower-cased text must hold."""
+        return self.pattern.needs
+
 
 @dataclass(frozen=True, slots=True)
 class All:
     """Every member holds; an empty list holds."""
 
     members: tuple[Gate, ...]
+    needs: Needs = field(init=False, repr=False, compare=False, default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "needs", both([member.needs for member in self.members]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +170,10 @@ class Any:
     """At least one member holds; an empty list does not."""
 
     members: tuple[Gate, ...]
+    needs: Needs = field(init=False, repr=False, compare=False, default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "needs", either([member.needs for member in self.members]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +181,11 @@ class Not:
     """The member does not hold."""
 
     member: Gate
+
+    @property
+    def needs(self) -> Needs:
+        """Nothing: it holds on an empty screen."""
+        return ()
 
 
 Gate = Contains | Matches | All | Any | Not
@@ -238,7 +267,8 @@ class Hooks:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """One agent. rules: in the file's order; ranked: in the order in which they are asked.
-    fallback: the state when no rule matches, None for no opinion.
+    prefilter: which of these a screen may match. fallback: the state when no rule matches, None for
+    no opinion.
 
     dialect: `native` or the foreign format's name. origin: path of the file.
     family: the id of the agent whose interface this one shares. answers: option label
@@ -258,11 +288,15 @@ class Manifest:
     fallback: State | None = None
     dialect: str = "native"
     origin: str = ""
-    ranked: tuple[Rule, ...] = field(init=False, repr=False, compare=False, default=())
+    ranked: tuple[Rule, ...] = field(init=False, repr=False, compare=False)
+    prefilter: Prefilter = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Highest priority first; among equals the earlier in the file.
-        object.__setattr__(self, "ranked", tuple(sorted(self.rules, key=lambda rule: -rule.priority)))
+        ranked = tuple(sorted(self.rules, key=lambda rule: -rule.priority))
+        needs = [rule.gate.needs if rule.region.source is Source.SCREEN else () for rule in ranked]
+        object.__setattr__(self, "ranked", ranked)
+        object.__setattr__(self, "prefilter", Prefilter(needs))
 
 
 @dataclass(frozen=True, slots=True)

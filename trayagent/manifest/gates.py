@@ -2,7 +2,7 @@
 
 One function for each gate class, found by class. `ear` is None in production; explain
 hands one in, and hears of each matcher that decided. There is no second evaluator.
-Cheap tests come first within a matcher: the pattern's literal before the engine, the
+Cheap tests come first within a matcher: a pattern's literals before the engine, the
 text as it stands before its unwrapped copy.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trayagent.manifest.format import All, Any, Contains, Gate, Matches, Not
+from trayagent.manifest.literals import met
 from trayagent.manifest.regions import Slice
 
 Ear = Callable[[Gate, bool], None]
@@ -20,7 +21,7 @@ _TOKEN_EXTRA = "_-."
 
 def holds(gate: Gate, cut: Slice, ear: Ear | None = None) -> bool:
     """Whether the gate holds in the slice; `ear` is told of every matcher that was asked."""
-    return _TESTS[type(gate)](gate, cut, ear)
+    return _TESTS[gate.__class__](gate, cut, ear)
 
 
 def _contains(gate: Contains, cut: Slice, ear: Ear | None) -> bool:
@@ -33,17 +34,22 @@ def _contains(gate: Contains, cut: Slice, ear: Ear | None) -> bool:
 def _literal(gate: Contains, cut: Slice) -> bool:
     if gate.whole_token:
         return _has_token(gate.text, cut.lowered_text if gate.fold else cut.text)
-    wraps = gate.wrapped and " " in gate.text and len(cut.rows) > 1
     if not gate.fold:
-        needle = gate.text.encode()
-        return needle in cut.data or (wraps and needle in cut.unwrapped)
+        return gate.needle in cut.data or (_may_wrap(gate, cut) and gate.needle in cut.unwrapped("data"))
     if gate.text.isascii():
-        needle = gate.text.encode()
-        if needle in cut.lowered:
+        if gate.needle in cut.lowered:
             return True
-        first = needle[: needle.index(b" ")] if wraps else b""
-        return wraps and first in cut.lowered and needle in cut.unwrapped_lowered
-    return gate.text in cut.lowered_text or (wraps and gate.text in cut.unwrapped_lowered_text)
+        return _may_wrap(gate, cut) and gate.needle in cut.unwrapped("lowered")
+    if gate.text in cut.lowered_text:
+        return True
+    return _may_wrap(gate, cut) and gate.needle in cut.unwrapped("lowered_text")
+
+
+def _may_wrap(gate: Contains, cut: Slice) -> bool:
+    """Whether looking at the unwrapped copy can help."""
+    if not gate.wrapped or len(cut.rows) < 2 or " " not in gate.text:
+        return False
+    return cut.odd_case or met(gate.needs, cut.lowered)
 
 
 def _has_token(needle: str, text: str) -> bool:
@@ -71,21 +77,19 @@ def _matches(gate: Matches, cut: Slice, ear: Ear | None) -> bool:
 
 
 def _pattern(gate: Matches, cut: Slice) -> bool:
-    pattern = gate.pattern
     if gate.by_line and not cut.rows:
         return False
-    text = cut.lowered_text.encode() if gate.lowered else cut.data
-    if pattern.needs and pattern.needs not in (cut.lowered if pattern.folded else text):
+    if not cut.odd_case and not met(gate.pattern.needs, cut.lowered):
         return False
-    return pattern.found_in(text)
+    return gate.pattern.found_in(cut.lowered_text.encode() if gate.lowered else cut.data)
 
 
 def _all(gate: All, cut: Slice, ear: Ear | None) -> bool:
-    return all(holds(member, cut, ear) for member in gate.members)
+    return all(_TESTS[member.__class__](member, cut, ear) for member in gate.members)
 
 
 def _any(gate: Any, cut: Slice, ear: Ear | None) -> bool:
-    return any(holds(member, cut, ear) for member in gate.members)
+    return any(_TESTS[member.__class__](member, cut, ear) for member in gate.members)
 
 
 def _not(gate: Not, cut: Slice, ear: Ear | None) -> bool:

@@ -18,8 +18,7 @@ remain: `\b` asks for ASCII word characters, and `\W` inside a class leaves out
 code points that Unicode has not assigned.
 
 Text is matched as UTF-8 bytes, since RE2 would encode it anew for each call otherwise.
-`Pattern.needs` is a literal that any match must hold; looking for it first is some ten
-times cheaper than asking the engine.
+`Pattern.needs` are literals that a match cannot do without (literals.py).
 """
 
 from __future__ import annotations
@@ -30,8 +29,10 @@ from typing import Any
 
 import re2
 
-from trayagent.manifest.literals import required_literal
+from trayagent.manifest.literals import Needs, needs_of_pattern
 
+MOST_LITERALS = 512  # of one automaton; beyond it each is sought by itself
+_END = b"\x00\n\x00"  # no screen holds this
 MEMORY = 2 << 20  # bytes that RE2 may use for one pattern; beyond it, it refuses or slows, never grows
 
 
@@ -42,16 +43,13 @@ class PatternRefused(ValueError):
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A compiled pattern. source: as the file wrote it. names: its named groups.
-
-    needs: bytes that every match contains, b"" if nothing is known; where `folded` is set
-    they are lower case and to be sought in lower-cased text.
-    """
+    needs: what lower-cased text must hold for it to be found."""
 
     source: str
     names: tuple[str, ...] = ()
-    needs: bytes = b""
-    folded: bool = False
+    needs: Needs = ()
     _engine: Any = field(default=None, repr=False, compare=False)
+    _groups: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
 
     def found_in(self, text: bytes) -> bool:
         """Whether the pattern is found anywhere in UTF-8 text."""
@@ -60,16 +58,15 @@ class Pattern:
     def groups(self, text: bytes) -> dict[str, str] | None:
         """The named groups of the first match that took part in it, None if there is no match."""
         match = self._engine.search(text)
-        return None if match is None else _named(match)
+        return None if match is None else self._named(match)
 
     def each(self, text: bytes) -> list[dict[str, str]]:
         """The named groups of every match that does not overlap one before it."""
-        return [_named(match) for match in self._engine.finditer(text)]
+        return [self._named(match) for match in self._engine.finditer(text)]
 
-
-def _named(match: Any) -> dict[str, str]:
-    found = match.groupdict()
-    return {_text(name): _text(value) for name, value in found.items() if value is not None}
+    def _named(self, match: Any) -> dict[str, str]:
+        found = {name: match[index] for name, index in self._groups}
+        return {name: _text(value) for name, value in found.items() if value is not None}
 
 
 def _text(value: bytes | str) -> str:
@@ -96,11 +93,38 @@ def compile_pattern(
         engine = re2.compile(translated.encode("utf-8"), options)
     except re2.error as error:
         raise PatternRefused(_reason(error, source)) from None
-    names = tuple(_text(name) for name in engine.groupindex) if captures else ()
-    needs, folded = required_literal(source)
-    if ignore_case and not folded:
-        needs, folded = (needs.lower(), True) if needs.isascii() else (b"", False)
-    return Pattern(source, names, needs, folded, engine)
+    groups = tuple((_text(name), index) for name, index in engine.groupindex.items()) if captures else ()
+    names = tuple(name for name, _ in groups)
+    needs = needs_of_pattern(f"(?i){source}" if ignore_case else source)
+    return Pattern(source, names, needs, engine, groups)
+
+
+class LiteralSet:
+    """Finds which of many literals a text holds, in one pass. Literals go by their index."""
+
+    __slots__ = ("_engine", "_literals")
+
+    def __init__(self, literals: tuple[bytes, ...]) -> None:
+        self._literals = literals
+        self._engine: Any = None
+        if 0 < len(literals) <= MOST_LITERALS:
+            options = re2.Options()
+            options.literal = options.never_capture = True
+            options.log_errors = False
+            engine = re2.Set.SearchSet(options)
+            for literal in (*literals, _END):
+                engine.Add(literal)
+            engine.Compile()
+            self._engine = engine
+
+    def found_in(self, text: bytes) -> frozenset[int]:
+        """The indexes of the literals that occur in the text."""
+        if self._engine is not None:
+            found = self._engine.Match(text + _END)
+            # An automaton that ran out of memory finds nothing, not even what we put there.
+            if found is not None and len(self._literals) in found:
+                return frozenset(found)
+        return frozenset(at for at, literal in enumerate(self._literals) if literal in text)
 
 
 _LOOKS = ("(?=", "(?!", "(?<=", "(?<!")

@@ -2,8 +2,8 @@
 
 Patterns are tried in order, each in its own region; a group that was found stays as
 the first pattern found it, so that later patterns are fallbacks. The text of a group
-is cleaned: borders and indentation go, and its rows become one line, unless the
-group's name ends in `lines`, which keeps them (a command of several lines).
+is cleaned: borders and indentation go, and its rows become one line. A group named
+`ask_lines` fills `{ask}` too, and keeps its rows (a command of several lines).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from trayagent.manifest.format import Prompt
 from trayagent.manifest.regions import View
 from trayagent.model.evidence import Option
 
+KEEP_ROWS = "_lines"
 MAX_LINES = 3
 MAX_CHARS = 600  # of a whole message; what is shown is shorter still
 MAX_OPTIONS = 12
@@ -25,11 +26,13 @@ def message_of(prompt: Prompt, view: View) -> str:
         return ""
     found: dict[str, str] = {}
     for extraction in prompt.extractions:
+        if all(name.removesuffix(KEEP_ROWS) in found for name in extraction.pattern.names):
+            continue
         groups = extraction.pattern.groups(view.slice(extraction.region).data)
         for name, text in (groups or {}).items():
-            cleaned = _cleaned(text, keep_rows=name.endswith("lines"))
+            cleaned = _cleaned(text, keep_rows=name.endswith(KEEP_ROWS))
             if cleaned:
-                found.setdefault(name, cleaned)
+                found.setdefault(name.removesuffix(KEEP_ROWS), cleaned)
     filled = [_filled(line, found) for line in prompt.message]
     rows = [row for line in filled for row in line.split("\n") if row.strip()]
     return "\n".join(rows[:MAX_LINES])[:MAX_CHARS]

@@ -9,69 +9,73 @@ each made at its first use.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from trayagent.manifest.format import Missing, Region, Source
-from trayagent.manifest.slices import SLICES, blank, nth_last
+from trayagent.manifest.slices import SLICES, Rows, blank
 from trayagent.model.panes import Screen
 
 MAX_ROWS = 64
 MAX_COLUMNS = 1000
 
 _BARE = "│ \t"
+_ODD = ("\u212a", "\u0130", "\u017f")
 
 
 class Slice:
-    """The text of one region at one look. matches is False where the rule cannot match at all."""
+    """The text of one region at one look, and the copies of it that matching needs.
 
-    __slots__ = ("__dict__", "matches", "rows")
+    matches is False where the rule cannot match at all. odd_case: the screen holds the
+    Kelvin sign, the dotted capital I or the long s, which fold into ASCII. Without them
+    bytes.lower, a hundred times faster than str.lower, is exact for ASCII needles,
+    and literals can be trusted.
+    """
 
-    def __init__(self, rows: Sequence[bytes], matches: bool = True) -> None:
+    __slots__ = ("_data", "_lowered", "_lowered_text", "_unwrapped", "matches", "odd_case", "rows")
+
+    def __init__(self, rows: Sequence[bytes], odd_case: bool = False, matches: bool = True) -> None:
         self.rows = rows
+        self.odd_case = odd_case
         self.matches = matches
+        self._data: bytes | None = None
+        self._lowered: bytes | None = None
+        self._lowered_text: str | None = None
+        self._unwrapped: dict[str, bytes] = {}
 
-    @cached_property
+    @property
     def data(self) -> bytes:
         """The rows joined by newlines."""
-        return b"\n".join(self.rows)
+        if self._data is None:
+            self._data = b"\n".join(self.rows)
+        return self._data
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The same as text."""
         return self.data.decode("utf-8", "replace")
 
-    @cached_property
+    @property
     def lowered(self) -> bytes:
-        """Lower-cased by Unicode's rules.
+        """Lower-cased, exact for ASCII needles."""
+        if self._lowered is None:
+            self._lowered = self.lowered_text.encode() if self.odd_case else self.data.lower()
+        return self._lowered
 
-        bytes.lower does ASCII and is a hundred times faster than str.lower; it suffices
-        for ASCII needles, as only two other characters become ASCII when lower-cased.
-        """
-        return self.text.lower().encode() if self._odd_case else self.data.lower()
-
-    @cached_property
+    @property
     def lowered_text(self) -> str:
         """Lower-cased by Unicode's rules, for needles that are not ASCII."""
-        return self.text.lower()
+        if self._lowered_text is None:
+            self._lowered_text = self.text.lower()
+        return self._lowered_text
 
-    @cached_property
-    def _odd_case(self) -> bool:
-        return "\u212a".encode() in self.data or "\u0130".encode() in self.data
-
-    @cached_property
-    def unwrapped(self) -> bytes:
-        """A row's end and the next row's indentation read as one space; blank rows part paragraphs."""
-        return unwrap(self.rows)
-
-    @cached_property
-    def unwrapped_lowered(self) -> bytes:
-        """The same of the lower-cased text (ASCII needles)."""
-        return unwrap(self.lowered.split(b"\n"))
-
-    @cached_property
-    def unwrapped_lowered_text(self) -> str:
-        """The same of the lower-cased text."""
-        return unwrap(self.lowered_text.encode().split(b"\n")).decode()
+    def unwrapped(self, copy: str) -> bytes:
+        """A copy (`data`, `lowered` or `lowered_text`) in which a row's end and the next row's
+        indentation read as one space; blank rows part paragraphs."""
+        found = self._unwrapped.get(copy)
+        if found is None:
+            text = getattr(self, copy)
+            rows = (text.encode() if isinstance(text, str) else text).split(b"\n")
+            found = self._unwrapped[copy] = unwrap(rows)
+        return found
 
 
 EMPTY = Slice(())
@@ -96,10 +100,16 @@ def unwrap(rows: Sequence[bytes]) -> bytes:
 class View:
     """One look at one screen. Slices are kept by the identity of their Region objects."""
 
+    __slots__ = ("_rows", "_slices", "lowered", "odd_case", "screen")
+
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self._slices: dict[int, Slice] = {}
-        self._rows: dict[Source, Sequence[bytes]] = {}
+        self._rows: dict[str, Rows] = {}
+        self.odd_case = any(char in text for text in (screen.text, screen.title) for char in _ODD)
+        whole = b"\n".join(self._source(Source.SCREEN).rows)
+        # The whole screen in lower case, for literals; None where they prove nothing.
+        self.lowered = None if self.odd_case else whole.lower()
 
     def slice(self, region: Region) -> Slice:
         """The region's text; the same object for the same Region."""
@@ -109,32 +119,35 @@ class View:
         return found
 
     def _cut(self, region: Region) -> Slice:
-        rows = self._tail(self._source(region.source), region)
+        rows = self._source(region.source)
+        if region.window or region.tail:
+            rows = self._tail(rows, region)
         span = SLICES[region.name](rows, region)
         if span is None:
             if region.missing is Missing.NO_MATCH:
                 return NO_MATCH
             if region.missing is Missing.EMPTY:
                 return EMPTY
-            span = (0, len(rows))
-        cut = rows[span[0] : span[1]]
+            span = (0, len(rows.rows))
+        cut = rows.rows[span[0] : span[1]]
         if not region.blanks:
             cut = [row for row in cut if not blank(row)]
         if region.bare:
             cut = [row.decode("utf-8", "replace").strip(_BARE).encode() for row in cut]
-        return Slice(cut)
+        return Slice(cut, self.odd_case)
 
-    def _source(self, source: Source) -> Sequence[bytes]:
-        rows = self._rows.get(source)
+    def _source(self, source: Source) -> Rows:
+        key = source._value_  # hashing the member itself costs ten times as much
+        rows = self._rows.get(key)
         if rows is None:
-            rows = self._rows[source] = _rows_of(self.screen, source)
+            rows = self._rows[key] = Rows(_rows_of(self.screen, source))
         return rows
 
-    def _tail(self, rows: Sequence[bytes], region: Region) -> Sequence[bytes]:
+    def _tail(self, rows: Rows, region: Region) -> Rows:
         if region.window:
-            rows = rows[-region.window :]
+            rows = Rows(rows.rows[-region.window :])
         if region.tail:
-            rows = rows[nth_last(rows, region.tail) :]
+            rows = Rows(rows.rows[rows.nth_last(region.tail) :])
         return rows
 
 

@@ -19,8 +19,9 @@
 | after_last_border | below the last border |
 
 
-Rows are UTF-8 bytes. Each function gives (first row, row after the last), or None
-where its anchor is not on the screen; what that means is the region's own `missing`.
+Rows are UTF-8 bytes; what several slices ask of them is found once. Each function
+gives (first row, row after the last), or None where its anchor is not on the screen;
+what that means is the region's own `missing`.
 Names and rules are herdr's; fields of Region carry what other dialects do otherwise.
 """
 
@@ -31,7 +32,6 @@ from collections.abc import Callable, Sequence
 from trayagent.manifest.format import Border, Missing, Region
 
 Span = tuple[int, int] | None
-Rows = Sequence[bytes]
 
 _PROMPT = "›".encode()
 _PROMPT_TEXT = "› ".encode()
@@ -42,15 +42,16 @@ _BAR_3 = (_RULE_3, "━".encode() * 3)
 _CORNERS = tuple(corner.encode() for corner in "╭╰┌└├┏┗┣")
 _TEN = 10
 _TEN_MARKS = "─-═="
-_WIDE_SPACE_LEADS = (0xC2, 0xE1, 0xE2, 0xE3)  # first bytes of the blanks that bytes.strip does not know
+# Where the blanks begin that bytes.strip does not know (U+2000 and its like among others).
+_WIDE_BLANKS = (b"\xc2\x85", b"\xc2\xa0", b"\xe1\x9a", b"\xe2\x80", b"\xe2\x81", b"\xe3\x80")
 
 
 def blank(row: bytes) -> bool:
     """Whether a row holds nothing but white space, Unicode's included."""
-    kept = row.strip()
+    kept = row.lstrip()
     if not kept:
         return True
-    return kept[0] in _WIDE_SPACE_LEADS and not kept.decode("utf-8", "replace").strip()
+    return kept.startswith(_WIDE_BLANKS) and not kept.decode("utf-8", "replace").strip()
 
 
 def is_rule(row: bytes) -> bool:
@@ -73,53 +74,73 @@ def _is_ten(row: bytes) -> bool:
     return len(kept) >= _TEN and not kept.strip(_TEN_MARKS)
 
 
-_IS_BORDER: dict[Border, Callable[[bytes], bool]] = {
-    Border.RULE: is_rule,
-    Border.BAR: _is_bar,
-    Border.TEN: _is_ten,
+class Rows:
+    """The rows of one text, and where in them the blank ones and the borders are."""
+
+    __slots__ = ("_borders", "_filled", "rows")
+
+    def __init__(self, rows: Sequence[bytes]) -> None:
+        self.rows = rows
+        self._filled: list[int] | None = None
+        self._borders: dict[Border, list[int]] = {}
+
+    @property
+    def filled(self) -> list[int]:
+        """The rows that are not blank."""
+        if self._filled is None:
+            self._filled = [
+                at
+                for at, row in enumerate(self.rows)
+                if row and (kept := row.lstrip()) and not (kept.startswith(_WIDE_BLANKS) and blank(kept))
+            ]
+        return self._filled
+
+    def nth_last(self, count: int) -> int:
+        """Where the count-th last non-blank row is; 0 when there are fewer."""
+        filled = self.filled
+        return filled[-count] if len(filled) >= count else 0
+
+    def borders(self, border: Border) -> list[int]:
+        """The rows that are a border of this kind."""
+        found = self._borders.get(border)
+        if found is None:
+            mark, is_border = _BORDERS[border]
+            found = [at for at, row in enumerate(self.rows) if mark in row and is_border(row)]
+            self._borders[border] = found
+        return found
+
+
+# Which bytes a border row holds in any case, and whether a row that holds them is one.
+_BORDERS: dict[Border, tuple[bytes, Callable[[bytes], bool]]] = {
+    Border.RULE: (_RULE, is_rule),
+    Border.BAR: (b"", _is_bar),
+    Border.TEN: (b"", _is_ten),
 }
 
 
 # -- the slices --------------------------------------------------------------------------
 
 
-def nth_last(rows: Rows, count: int) -> int:
-    """Where the count-th last non-blank row is; 0 when there are fewer."""
-    for at in range(len(rows) - 1, -1, -1):
-        if not blank(rows[at]):
-            count -= 1
-            if count == 0:
-                return at
-    return 0
-
-
 def _whole(rows: Rows, region: Region) -> Span:
-    return 0, len(rows)
+    return 0, len(rows.rows)
 
 
 def _bottom(rows: Rows, region: Region) -> Span:
-    return max(0, len(rows) - region.count), len(rows)
+    return max(0, len(rows.rows) - region.count), len(rows.rows)
 
 
 def _bottom_non_empty(rows: Rows, region: Region) -> Span:
-    return (nth_last(rows, region.count) if region.count else len(rows)), len(rows)
+    return (rows.nth_last(region.count) if region.count else len(rows.rows)), len(rows.rows)
 
 
 def _top_non_empty(rows: Rows, region: Region) -> Span:
-    left = region.count
-    for at, row in enumerate(rows):
-        if not blank(row):
-            left -= 1
-            if left == 0:
-                return 0, at + 1
-    return 0, len(rows)
+    filled = rows.filled
+    return 0, (filled[region.count - 1] + 1 if len(filled) >= region.count else len(rows.rows))
 
 
 def _last_non_empty(rows: Rows, region: Region) -> Span:
-    for at in range(len(rows) - 1, -1, -1):
-        if not blank(rows[at]):
-            return at, at + 1
-    return 0, 0
+    filled = rows.filled
+    return (filled[-1], filled[-1] + 1) if filled else (0, 0)
 
 
 def _marked(row: bytes, region: Region) -> bool:
@@ -129,21 +150,21 @@ def _marked(row: bytes, region: Region) -> bool:
 
 
 def _last_marker(rows: Rows, region: Region) -> int | None:
-    return next((at for at in range(len(rows) - 1, -1, -1) if _marked(rows[at], region)), None)
+    return next((at for at in reversed(rows.filled) if _marked(rows.rows[at], region)), None)
 
 
 def _current_marker(rows: Rows, region: Region) -> int | None:
-    for at in range(len(rows) - 1, -1, -1):
-        if rows[at].startswith(_BLOCK):
+    for at in reversed(rows.filled):
+        if rows.rows[at].startswith(_BLOCK):
             return None
-        if _marked(rows[at], region):
+        if _marked(rows.rows[at], region):
             return at
     return None
 
 
 def _after_marker(rows: Rows, region: Region) -> Span:
     at = _last_marker(rows, region)
-    return None if at is None else (at + 1, len(rows))
+    return None if at is None else (at + 1, len(rows.rows))
 
 
 def _marker(rows: Rows, region: Region) -> Span:
@@ -164,7 +185,7 @@ def _block_marker(rows: Rows, region: Region) -> int | None:
     below = _current_marker(rows, region)
     if below is None:
         return None
-    return next((at for at in range(below - 1, -1, -1) if rows[at].startswith(_BLOCK)), None)
+    return next((at for at in range(below - 1, -1, -1) if rows.rows[at].startswith(_BLOCK)), None)
 
 
 def _current_block(rows: Rows, region: Region) -> Span:
@@ -174,24 +195,18 @@ def _current_block(rows: Rows, region: Region) -> Span:
 
 def _after_current_block(rows: Rows, region: Region) -> Span:
     at = _block_marker(rows, region)
-    return None if at is None else (at, len(rows))
+    return None if at is None else (at, len(rows.rows))
 
 
 def _box(rows: Rows, region: Region) -> tuple[int, int] | None:
     """Rows of the last prompt box's upper and lower border."""
     if region.border is Border.CORNERS:
-        return _corner_box(rows)
-    is_border = _IS_BORDER[region.border]
-    lower = None
-    for at in range(len(rows) - 1, -1, -1):
-        if is_border(rows[at]):
-            if lower is not None:
-                return at, lower
-            lower = at
-    return None
+        return _corner_box(rows.rows)
+    borders = rows.borders(region.border)
+    return (borders[-2], borders[-1]) if len(borders) > 1 else None
 
 
-def _corner_box(rows: Rows) -> tuple[int, int] | None:
+def _corner_box(rows: Sequence[bytes]) -> tuple[int, int] | None:
     upper = next((at for at in range(len(rows) - 1, -1, -1) if _CORNERS[0] in rows[at]), None)
     if upper is None:
         return None
@@ -211,17 +226,15 @@ def _above_box(rows: Rows, region: Region) -> Span:
 
 def _last_above_box(rows: Rows, region: Region) -> Span:
     box = _box(rows, region)
-    if box is not None:
-        return _last_non_empty(rows[: box[0]], region)
-    return None if region.missing is Missing.NO_MATCH else _last_non_empty(rows, region)
+    if box is None and region.missing is Missing.NO_MATCH:
+        return None
+    above = [at for at in rows.filled if box is None or at < box[0]]
+    return (above[-1], above[-1] + 1) if above else (0, 0)
 
 
 def _after_border(rows: Rows, region: Region) -> Span:
-    is_border = _IS_BORDER[region.border]
-    for at in range(len(rows) - 1, -1, -1):
-        if is_border(rows[at]):
-            return at + 1, len(rows)
-    return None
+    borders = rows.borders(region.border)
+    return (borders[-1] + 1, len(rows.rows)) if borders else None
 
 
 SLICES: dict[str, Callable[[Rows, Region], Span]] = {

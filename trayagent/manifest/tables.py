@@ -7,7 +7,7 @@
     interrupted = true            on an idle rule: the user ended the turn himself
     region = "whole_recent"       where the patterns look; default: the rule's own region
     patterns = ['(?P<ask>..)']    or tables { region = "..", regex = '..' }
-    message = "{ask}"             a template, or a list of its lines
+    message = "{ask}"             a template, or a list of its lines; `ask_lines` fills it too
     options = '(?P<key>\\d)\\. (?P<label>.*)'
     options_region = "..."        default: region
     like = "<rule id>"            takes what is not said here from that prompt
@@ -33,7 +33,7 @@ from trayagent.manifest.format import (
     Rule,
 )
 from trayagent.manifest.patterns import Pattern, PatternRefused, compile_pattern
-from trayagent.manifest.prompts import template_names
+from trayagent.manifest.prompts import KEEP_ROWS, template_names
 from trayagent.manifest.reading import Table
 from trayagent.model.states import Kind, Reason, State
 
@@ -205,7 +205,7 @@ def _extractions(table: Table, default: Region, parse: RegionParser) -> tuple[Ex
 def _message(table: Table, extractions: tuple[Extraction, ...]) -> tuple[str, ...]:
     value = table.data.get("message", "")
     lines = tuple(value.split("\n")) if isinstance(value, str) else table.strings("message")
-    known = {name for extraction in extractions for name in extraction.pattern.names}
+    known = {name.removesuffix(KEEP_ROWS) for extraction in extractions for name in extraction.pattern.names}
     for line in lines:
         for name in template_names(line):
             if name not in known:
