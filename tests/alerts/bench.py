@@ -143,6 +143,8 @@ class Bench:
         """What the engine does after every event."""
         self.polls += 1
         self._take(self.alerts.poll(self, self.now))
+        wake = self.alerts.wake_at()
+        assert wake is None or wake > self.now, "the engine would turn in circles"
 
     def _take(self, effects: list[Effect]) -> None:
         for effect in effects:

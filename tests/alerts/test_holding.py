@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -23,6 +23,8 @@ from trayagent.model.states import State
 
 BLOCKED, DONE, ERROR, WORKING = State.BLOCKED, State.DONE, State.ERROR, State.WORKING
 NIGHT = QuietSettings((QuietSpan(22 * 60, 7 * 60),))
+
+END = datetime(2026, 3, 4, 7, tzinfo=UTC).timestamp()
 
 
 def at(bench: Bench, text: str, zone: str = "UTC") -> None:
@@ -335,6 +337,17 @@ def test_quiet_hours_hold_over_midnight_and_end_in_one_digest() -> None:
     (banner,) = bench.banners
     assert banner.title == "After quiet hours: 1 needs you, 1 done"
     assert bench.times == [pytest.approx(1000 + 7 * 3600 + 60, abs=0.1)]
+
+
+@pytest.mark.parametrize("fraction", [0.1234567, 0.3333333, 0.7654321, 0.9999999])
+def test_an_end_that_no_float_meets_exactly_is_still_met(fraction: float) -> None:
+    for second in range(40):
+        bench = Bench(Settings(quiet_hours=NIGHT), now=1000.0 + second * 1.7)
+        at(bench, "2026-03-04T06:59:50")
+        bench.wall_offset += fraction
+        bench.turn(1, BLOCKED)
+        bench.go(20)
+        assert len(bench.banners) == 1 and abs(bench.times[0] + bench.wall_offset - END) < 0.1
 
 
 def test_allowed_states_pass_through_quiet_hours() -> None:

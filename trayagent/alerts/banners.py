@@ -40,17 +40,16 @@ class Banners:
     ) -> tuple[list[Effect], int]:
         """One banner with its sound about these cases, and its id; a digest if one of them was held.
 
-        views: the cases' panes as they are now. Older banners lose these panes."""
+        views: the cases' panes as they are now. None of them has another open banner."""
         alert = self.new_alert()
         holds = {case.digest for case in cases if case.digest}
         why = None if not holds else holds.pop() if len(holds) == 1 else ""
         banner = compose(alert, views, why, self._words, settings.alerts, now)
-        effects: list[Effect] = [closed for case in cases for closed in self.leave(case.pane, "replaced")]
         self._open[alert] = list(cases)
         self._alert.update((case.pane, alert) for case in cases)
         loudest = next(view for view in views if view.key == banner.panes[0])
         sounds = self.sound(loudest.state, loudest.agent, loudest.labels.project, settings, now)
-        return [*effects, banner, *sounds], alert
+        return [banner, *sounds], alert
 
     def sound(self, state: State, agent: str, project: str, settings: Settings, now: float) -> list[Sound]:
         """The sound of a state, unless there was one a moment ago."""

@@ -121,12 +121,12 @@ class Desk:
             return []
         return [self._record(case, now, "cancelled", case.waits)]
 
-    def failed(self, alert: int, why: str, world: World, now: float) -> list[Effect]:
+    def failed(self, alert: int, why: str, now: float) -> list[Effect]:
         """The items stay unread. They are tried once more, together, when the window has passed."""
         effects: list[Effect] = []
         for case in self.banners.closed(alert):
             effects.append(self._record(case, now, "failed", why, alert))
-            if not case.failed and case.true(world):
+            if not case.failed:
                 case.failed, case.waits = True, "retry"
                 case.due = now + self.settings.alerts.rate.window
                 self._rates.untold(case.subject)
@@ -151,10 +151,7 @@ class Desk:
         return [*effects, *self._show(told, world, now)] if told else effects
 
     def _delay(self, case: Case, rule: Rule, until: float, now: float) -> list[Effect]:
-        case.due = until
-        if case.waits == rule.name:
-            return []
-        case.waits = rule.name
+        case.due, case.waits = until, rule.name
         return [self._record(case, now, "delayed", rule.name)]
 
     def _show(self, cases: list[Case], world: World, now: float) -> list[Effect]:

@@ -50,7 +50,6 @@ LEAD = 0.25
 """Seconds before telling at which attention is refreshed (see `about_to_tell`)."""
 
 _REWEIGH = 2.0  # seconds after which all cases are weighed anew: what panes are called may have changed
-_GRACE = 0.05  # seconds until the next poll when a hold has not ended at the moment it foretold
 
 AlertEvent = MuteSet | Paused | BannerShown | BannerFailed | BannerClosed | Visited | Read | Forget
 
@@ -96,7 +95,7 @@ class Alerts:
             case BannerShown():
                 return []
             case BannerFailed():
-                return self._desk.failed(event.alert, event.why, world, now)
+                return self._desk.failed(event.alert, event.why, now)
             case BannerClosed():
                 cases = self._desk.banners.closed(event.alert)
                 seen = [case.pane for case in cases] if event.by == "user" else []
@@ -158,8 +157,7 @@ class Alerts:
         times += [case.settled for case in self._desk.cases.values() if case.settled > self._polled]
         for ready, _ in self._desk.moments():
             times.append(ready - LEAD if ready - LEAD > self._polled else ready)
-        soonest = min(times, default=None)
-        return soonest if soonest is None or soonest > self._polled else self._polled + _GRACE
+        return min(times, default=None)
 
     def _facts_of(self, world: World) -> tuple[object, ...]:
         """All of the world that a rule goes by, but for what the panes are called."""
