@@ -284,6 +284,16 @@ def test_a_merged_banner_stays_until_its_last_pane_is_answered() -> None:
     assert bench.closed == [(1, "answered")]
 
 
+def test_a_click_on_a_merged_banner_goes_to_the_first_pane_that_still_is_as_it_says() -> None:
+    bench = Bench()
+    bench.turn(1, BLOCKED)
+    bench.turn(2, DONE)
+    bench.go(5)
+    assert bench.alerts.panes_of(1) == (key(1), key(2))
+    bench.turn(1, WORKING)
+    assert bench.alerts.panes_of(1) == (key(2),) and bench.alerts.panes_of(9) == ()
+
+
 def test_a_pane_of_a_merged_banner_gets_its_own_for_its_next_prompt() -> None:
     bench = Bench()
     bench.turn(1, BLOCKED)

@@ -45,7 +45,7 @@ class Banners:
         holds = {case.digest for case in cases if case.digest}
         why = None if not holds else holds.pop() if len(holds) == 1 else ""
         banner = compose(alert, views, why, self._words, settings.alerts, now)
-        self._open[alert] = list(cases)
+        self._open[alert] = sorted(cases, key=lambda case: banner.panes.index(case.pane))
         self._alert.update((case.pane, alert) for case in cases)
         loudest = next(view for view in views if view.key == banner.panes[0])
         sounds = self.sound(loudest.state, loudest.agent, loudest.labels.project, settings, now)
@@ -68,6 +68,10 @@ class Banners:
             return []
         del self._open[alert]
         return [CloseBanner(alert, why)]
+
+    def panes(self, alert: int) -> tuple[PaneKey, ...]:
+        """The panes that an open banner is still about, the most urgent first."""
+        return tuple(case.pane for case in self._open.get(alert, ()))
 
     def __contains__(self, pane: object) -> bool:
         """Whether a banner about this pane is open."""

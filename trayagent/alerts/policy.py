@@ -179,6 +179,10 @@ class Alerts:
         case = self._desk.cases.get(pane)
         return pane in self._desk.banners or (case is not None and case.held != "watching")
 
+    def panes_of(self, alert: int) -> tuple[PaneKey, ...]:
+        """The panes that a banner is still about, the most urgent first: where a click on it goes."""
+        return self._desk.banners.panes(alert)
+
     def muted(self, view: PaneView, now: float) -> tuple[bool, float | None]:
         """Whether a pane is muted, and until when (None: no end)."""
         end = self._desk.silences.mute_end(view, self._desk.settings.alerts.mute, now)
