@@ -7,8 +7,9 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
+from trayagent import resources
+from trayagent.desktop.sound.choose import clip_of
 from trayagent.host.physics import measure as measure_jobs
-from trayagent.host.repo import find_repo
 from trayagent.model import effects as e
 from trayagent.model.events import UserIdle
 
@@ -101,7 +102,7 @@ class Ends:
             self._parts.exits.watch(watch.processes)
 
     def _find_repo(self, wanted: e.FindRepo) -> None:
-        self._parts.feed(find_repo(wanted.dir))
+        self._parts.feed(self._parts.repos.find(wanted.dir))
 
     def _ask_user(self, _: e.AskUser) -> None:
         self.spawn(self._ask())
@@ -119,7 +120,10 @@ class Ends:
         self._parts.notifier.close(closing)
 
     def _sound(self, sound: e.Sound) -> None:
-        self._parts.sound.play(sound)
+        settings = self._parts.settings.sounds
+        clip = clip_of(sound, settings, resources.folder("sounds"))
+        if clip is not None and settings.mode in ("audio", "both"):
+            self._parts.sound.play(clip, settings.volume)
 
     def _tray(self, tray: e.Tray) -> None:
         if self._parts.tray is not None:

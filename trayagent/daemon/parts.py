@@ -24,16 +24,17 @@ from trayagent.daemon.pump import Pump
 from trayagent.desktop.bus import SessionBus
 from trayagent.desktop.notify.choose import notifier
 from trayagent.desktop.quiet.watch import QuietWatch
-from trayagent.desktop.sound.choose import sounds
+from trayagent.desktop.sound.play import SoundPlayer
 from trayagent.desktop.tray.sni import SniTray
 from trayagent.desktop.window.choose import windows
 from trayagent.desktop.window.lock import LockWatch
 from trayagent.desktop.window.systembus import SystemBus
 from trayagent.engine import Engine
-from trayagent.host.clock import Clock
+from trayagent.host.clock import Clock, ClockWatch
 from trayagent.host.exits import ProcessWatch
 from trayagent.host.procfs import Procfs
 from trayagent.host.pulse import TtyPulse
+from trayagent.host.repo import Repos
 from trayagent.identity import Index
 from trayagent.identity.insight import Insight
 from trayagent.ledger.ledger import Ledger
@@ -88,7 +89,7 @@ class Parts:
         self.tmux = TmuxSource(self._from_source, self.clock.now, sockets=sockets, only=only)
         self.pulse: TtyPulse | None = None
         self.exits: ProcessWatch | None = None
-        self._tasks: list[asyncio.Task[Any]] = []
+        self.clock_watch: ClockWatch | None = None
 
     @property
     def settings(self) -> Settings:
@@ -116,7 +117,8 @@ class Parts:
         self.quiet = QuietWatch(self.feed, self.bus)
         self.system_bus = SystemBus(os.environ)
         self.lock = LockWatch(self.feed, self.bus, self.system_bus)
-        self.sound = sounds(self.settings.sounds)
+        self.sound = SoundPlayer(lambda text: self._report("sound", text))
+        self.repos = Repos(self.clock.now)
         self.tray: SniTray | None = None
         if self.options.tray and self.settings.tray.backend != "off":
             self.tray = SniTray(
@@ -136,7 +138,7 @@ class Parts:
             self.tray.start()
         self.notifier.start()
         self.ledger.start()
-        self.feed(self.clock.wall())
+        self._tell_time()
         self._restore_choices()
         for memory in self.ledger.remembered():
             self.feed(memory)
@@ -149,11 +151,15 @@ class Parts:
         self._config_watch.start()
         self.feed(Tick())
         await self.tmux.discover()
-        self._tasks.append(asyncio.create_task(self._watch_clock()))
+
+    def _tell_time(self) -> None:
+        for change in self.clock.changes():
+            self.feed(change)
 
     def _listen(self) -> None:
         loop = asyncio.get_running_loop()
         self.exits = ProcessWatch(self.feed, loop)
+        self.clock_watch = ClockWatch(self.clock, self.feed, loop)
         if self.settings.watch.pulse:
             self.pulse = TtyPulse(self.feed, loop)
         else:
@@ -162,11 +168,8 @@ class Parts:
     async def close(self) -> None:
         """Stop every part, and leave everything saved."""
         self.pump.stop()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.ends.close()
-        for part in (self.pulse, self.exits):
+        for part in (self.pulse, self.exits, self.clock_watch):
             if part is not None:
                 part.close()
         await self.tmux.close()
@@ -183,10 +186,6 @@ class Parts:
         await self.bus.close()
         self.remember_choices()
         await asyncio.to_thread(self.ledger.close)
-
-    async def _watch_clock(self) -> None:
-        async for event in self.clock.changes():
-            self.feed(event)
 
     def _raise_file_limit(self) -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -293,7 +292,6 @@ class Parts:
         if reloaded.changed:
             self.tmux.watch(self.settings.watch.tmux.sockets)
             self.ledger.configure(self.settings.ledger)
-            self.sound.configure(self.settings.sounds)
             self.feed(Configured(self.settings))
 
     async def reload_manifests(self) -> None:

@@ -1,4 +1,4 @@
-"""Why a pane has its state: the production evaluator once more on its last frame, with a recorder plugged in."""
+"""Why a pane has its state: the production evaluator once more on its last frame, and recorded."""
 
 from __future__ import annotations
 

@@ -59,6 +59,7 @@ def panes(core: Core, event: Panes) -> None:
             examine.append((info.key, info.pid, info.tty))
     if examine:
         core.out.append(Examine(tuple(examine)))
+    _find_branches(core, event)
     core.tray_dirty = True
     core.look_at_seen(event.server)
 
@@ -76,6 +77,12 @@ def update(core: Core, known: Pane, info: PaneInfo) -> None:
     if info.dir and info.dir not in core.repos:
         core.repos[info.dir] = Repo(info.dir, info.dir, "")
         core.out.append(FindRepo(info.dir))
+
+
+def _find_branches(core: Core, event: Panes) -> None:
+    """Agents change branches under way; each list asks anew."""
+    agents = {info.dir for info in event.panes if info.dir and core.panes[info.key].identity is not None}
+    core.out += [FindRepo(folder) for folder in sorted(agents)]
 
 
 def repo(core: Core, event: Repo) -> None:

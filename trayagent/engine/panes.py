@@ -32,9 +32,9 @@ class Pane:
     """One pane. Times are engine seconds.
 
     front: who has its terminal. other_since: some other program has had it since then.
-    left_at: when the agent left it; left_busy: in the middle of a turn. gone: the server does not list it any more; it is
-    kept only until its end has been seen. bare_before: it was seen before any agent
-    was in it. title_before: the title that stood when the
+    left_at: when the agent left it; left_busy: in the middle of a turn. gone: the server
+    does not list it any more; it is kept only until its end has been seen. bare_before: it
+    was seen before any agent was in it. title_before: the title that stood when the
     agent's process was first seen, which therefore is not its own word until it changes.
     """
 

@@ -15,9 +15,10 @@ to, never what the state is. The table of reasons, each a moment at which a pane
 
 A pane without an agent is never captured: its foreground job is examined, which needs
 no process. Idle and blocked panes blink and redraw, so once they are settled their
-beats are a second apart, and two after three looks in a row that differed in spinners only. A working pane whose
-silences turn out to be pauses of its spinner (three equal looks) earns patience: its
-next silence must be longer, up to a second, and any real change takes that back.
+beats are a second apart, and two after three looks in a row that differed in spinners
+only. A working pane whose silences turn out to be pauses of its spinner (three equal
+looks) earns patience: its next silence must be longer, up to a second, and any real
+change takes that back.
 """
 
 from __future__ import annotations
