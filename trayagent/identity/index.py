@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from trayagent.identity.argv import base_name, family
-from trayagent.identity.paths import bare, glob_matches, is_entry, package_windows, version_owner
+from trayagent.identity.paths import Glob, bare, components, is_entry, package_windows, version_owner
 from trayagent.manifest.format import Detect
 
 _COMM_BYTES = 15  # the kernel keeps no more of a process's name
@@ -41,7 +41,8 @@ class Index:
     detects: Mapping[str, Detect]
     names: Mapping[str, str]
     packages: Mapping[str, str]
-    globs: tuple[tuple[str, str], ...] = ()
+    globs: tuple[tuple[Glob, str], ...] = ()
+    proofs: Mapping[str, tuple[Glob | str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     configured: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     conflicts: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class Index:
             names=MappingProxyType(builder.names),
             packages=MappingProxyType(builder.packages),
             globs=tuple(builder.globs),
+            proofs=MappingProxyType(builder.proofs),
             ids=MappingProxyType(builder.ids),
             configured=MappingProxyType(mine),
             conflicts=tuple(builder.conflicts),
@@ -85,22 +87,21 @@ class Index:
     def proven(self, agent: str, name: str, exe: str | None) -> bool:
         """Whether a name alone, or with this executable, is enough: a short name may belong to
         another program, and an unreadable executable proves nothing."""
-        required = self.detect(agent).require_exe
+        required = self.proofs.get(agent)
         if not required or name in self.configured:
             return True
         if exe is None:
             return False
-        base = base_name(exe)
-        return any(
-            glob_matches(want, exe) if "/" in want or "*" in want else want in (base, family(base))
-            for want in required
-        )
+        base, parts = base_name(exe), components(exe)
+        accepted = (base, family(base))
+        return any(want in accepted if isinstance(want, str) else want.matches(parts) for want in required)
 
     def by_path(self, path: str) -> str | None:
         """The agent to which a file belongs by its place: an executable glob, or a binary named like
         its version below a folder named like the agent."""
-        for pattern, agent in self.globs:
-            if glob_matches(pattern, path):
+        parts = components(path)
+        for glob, agent in self.globs:
+            if glob.matches(parts):
                 return agent
         owner = self.names.get(version_owner(path))
         return owner if owner is not None and self.detect(owner).versioned else None
@@ -134,7 +135,8 @@ class _Builder:
         self.names: dict[str, str] = {}
         self.packages: dict[str, str] = {}
         self.ids: dict[str, str] = {}
-        self.globs: list[tuple[str, str]] = []
+        self.globs: list[tuple[Glob, str]] = []
+        self.proofs: dict[str, tuple[Glob | str, ...]] = {}
         self.conflicts: list[str] = []
         self._lent = lent
 
@@ -155,7 +157,10 @@ class _Builder:
                 self._claim(self.names, cut, agent, "process name")
         for package in detect.packages:
             self._claim(self.packages, bare(package), agent, "package")
-        self.globs.extend((pattern, agent) for pattern in detect.exe_globs)
+        self.globs.extend((Glob(pattern), agent) for pattern in detect.exe_globs)
+        self.proofs[agent] = tuple(
+            Glob(want) if any(letter in want for letter in "/*?[") else want for want in detect.require_exe
+        )
 
     def _claim(self, table: dict[str, str], key: str, agent: str, what: str) -> None:
         """Enter a key unless another agent has it."""

@@ -25,29 +25,47 @@ def components(path: str) -> list[str]:
     return [part for part in re.split(r"[/\\]", path.lower()) if part not in ("", ".")]
 
 
-def glob_matches(pattern: str, path: str) -> bool:
-    """Whether a glob holds. `*` and `?` stay within one component, `**` is any number of them; a
+class Glob:
+    """A compiled glob over paths. `*` and `?` stay within one component, `**` is any number of them; a
     leading `/` anchors, otherwise the pattern is held against the end of the path. Case is ignored."""
-    want, have = components(pattern), components(path)
-    if not want:
-        return False
-    if pattern.startswith("/"):
-        return _parts_match(want, have)
-    if "**" not in want:
-        return len(have) >= len(want) and _parts_match(want, have[len(have) - len(want) :])
-    return any(_parts_match(want, have[start:]) for start in range(len(have)))
+
+    __slots__ = ("_anchored", "_last", "_parts")
+
+    def __init__(self, pattern: str) -> None:
+        self._parts = components(pattern)
+        self._anchored = pattern.startswith("/")
+        last = self._parts[-1] if self._parts else ""
+        self._last = "" if any(letter in last for letter in "*?[") else last
+
+    def matches(self, have: Sequence[str]) -> bool:
+        """Whether the glob holds for a path's components."""
+        want = self._parts
+        if not want or not have or (self._last and self._last != have[-1]):
+            return False
+        if self._anchored:
+            return _parts_match(want, have)
+        if "**" not in want:
+            return len(have) >= len(want) and _parts_match(want, have[len(have) - len(want) :])
+        return any(_parts_match(want, have[start:]) for start in range(len(have)))
 
 
 def _parts_match(want: Sequence[str], have: Sequence[str]) -> bool:
     """Whether all components match, pairwise but for `**`. One row of a table, so that cost is bounded."""
+    if "**" not in want:
+        return len(want) == len(have) and all(map(_part_matches, have, want))
     row = [True] + [False] * len(have)
     for part in want:
         if part == "**":
             reached = False
             row = [reached := reached or here for here in row]
         else:
-            row = [False] + [row[at] and fnmatchcase(have[at], part) for at in range(len(have))]
+            row = [False] + [row[at] and _part_matches(have[at], part) for at in range(len(have))]
     return row[-1]
+
+
+def _part_matches(have: str, want: str) -> bool:
+    """Whether one component matches; most are plain words."""
+    return have == want or (any(letter in want for letter in "*?[") and fnmatchcase(have, want))
 
 
 def package_windows(path: str) -> list[tuple[str, list[str]]]:
@@ -81,7 +99,7 @@ def is_entry(below: Sequence[str], entry_points: Sequence[str]) -> bool:
     all that do not build or install something."""
     plain = [*below[:-1], _stem(below[-1])] if below else []
     if entry_points:
-        return any(glob_matches(f"/{entry}", "/".join(plain)) for entry in entry_points)
+        return any(Glob(f"/{entry}").matches(plain) for entry in entry_points)
     return not plain or (plain[-1] not in BUILD_SCRIPTS and not BUILD_FOLDERS.intersection(plain[:-1]))
 
 
