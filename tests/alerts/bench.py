@@ -123,6 +123,10 @@ class Bench:
         self.alerts.configure(settings, self.now)
         self.poll()
 
+    def steady(self, pane: PaneKey) -> bool:
+        """Nothing is ever on probation here."""
+        return True
+
     def change(self, **world: object) -> None:
         """`away`, `locked`, `dnd`, `catching_up` or `looked_at` change."""
         for name, value in world.items():

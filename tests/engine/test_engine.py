@@ -193,6 +193,33 @@ def test_a_dialog_that_stands_for_a_moment_only_is_not_told() -> None:
     assert house.banners == []
 
 
+def test_a_dialog_that_goes_as_its_settle_time_ends_is_not_told() -> None:
+    house = House()
+    api = house.pane("api")
+    house.show(api, "BUSY")
+    house.run(5)
+    house.show(api, "ASK x")
+    while house.state(api) is not State.BLOCKED:
+        house.run(0.05)
+    house.run(0.7)
+    house.show(api, "BUSY")
+    house.run(5)
+    assert house.banners == []
+    assert house.state(api) is State.WORKING
+
+
+def test_an_answered_question_is_read_so_that_its_text_can_be_let_go() -> None:
+    house = House()
+    api = house.pane("api")
+    house.show(api, "ASK x")
+    house.run(3)
+    house.show(api, "ASK y")
+    house.run(3)
+    house.show(api, "BUSY")
+    house.run(3)
+    assert [read.how for read in house.of(RecordRead)] == ["answered", "answered"]
+
+
 def test_an_agent_that_is_killed_in_a_turn_is_an_error_and_stays_until_seen() -> None:
     house = House()
     api = house.pane("api")

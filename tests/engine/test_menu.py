@@ -72,6 +72,7 @@ def test_sections_in_order_and_the_longest_waiting_first() -> None:
         "● p3 · Claude Code · 3 min",
         "○ p2 · Claude Code",
         "--",
+        "Mute or forget",
         "Pause",
         "Quit",
     ]
@@ -103,9 +104,7 @@ def test_the_badge_equals_the_first_section_and_every_pane_has_one_row(states: l
     view = tray(*(pane(number, state) for number, state in enumerate(states)))
     loud = [each for each in view.menu if each.label[:1] in (GLYPH[BLOCKED], GLYPH[ERROR])]
     assert view.count == len(loud) == sum(state in (BLOCKED, ERROR) for state in states)
-    rows = [
-        each.id for each in flat(view.menu) if each.action[:1] == ("jump",) and not each.id.endswith("jump")
-    ]
+    rows = [each.id for each in flat(view.menu) if each.action[:1] == ("jump",)]
     assert len(rows) == len(states) == len(set(rows))
     ids = [each.id for each in flat(view.menu)]
     assert len(ids) == len(set(ids))
@@ -116,13 +115,12 @@ def test_ids_belong_to_panes_and_stay_when_they_move() -> None:
     assert {each.id for each in flat(before.menu)} - {each.id for each in flat(after.menu)} == set()
 
 
-def test_a_pane_offers_jump_mutes_and_forget() -> None:
+def test_a_click_on_a_pane_jumps_and_its_submenu_has_mutes_and_forget() -> None:
     view = tray(pane(1, BLOCKED))
     token = PaneKey(SERVER, "%1").token
     row = item(view, f"pane|{token}")
-    assert row.action == ("jump", token)
-    assert [(each.label, each.action) for each in row.children] == [
-        ("Jump", ("jump", token)),
+    assert (row.action, row.children) == (("jump", token), ())
+    assert [(each.label, each.action) for each in item(view, f"more|{token}").children] == [
         ("Mute 1 h", ("mute", "pane", token, "1h")),
         ("Mute until tomorrow", ("mute", "pane", token, "tomorrow")),
         ("Mute always", ("mute", "pane", token, "always")),
@@ -138,7 +136,8 @@ def test_a_muted_pane_says_until_when_and_offers_to_undo_each_mute() -> None:
     alerts.feed(MuteSet("pane", muted.key.token, 4000.0), world, 1000.0)  # type: ignore[arg-type]
     row = item(tray(muted, alerts=alerts), f"pane|{muted.key.token}")
     assert row.label.endswith("· muted until 14:00")
-    assert [(each.label, each.action) for each in row.children[1:-1]] == [
+    more = item(tray(muted, alerts=alerts), f"more|{muted.key.token}")
+    assert [(each.label, each.action) for each in more.children[:-1]] == [
         ("Unmute", ("mute", "pane", muted.key.token, "off")),
         ("Unmute project /src/p1", ("mute", "project", "/src/p1", "off")),
     ]
@@ -148,7 +147,8 @@ def test_a_mute_of_the_config_can_only_be_told() -> None:
     muted = pane(1, BLOCKED, muted=True)
     row = item(tray(muted), f"pane|{muted.key.token}")
     assert row.label.endswith("· muted until undone")
-    assert [(each.label, each.enabled, each.action) for each in row.children[1:-1]] == [
+    more = item(tray(muted), f"more|{muted.key.token}")
+    assert [(each.label, each.enabled, each.action) for each in more.children[:-1]] == [
         ("Muted in the config", False, ())
     ]
 

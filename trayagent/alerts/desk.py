@@ -22,6 +22,8 @@ from trayagent.model.keys import PaneKey
 from trayagent.model.settings import Settings
 from trayagent.model.states import State
 
+UNSTEADY = 0.1  # seconds until a pane on probation is asked for again
+
 
 class Desk:
     """cases: the open case of each pane that has one. Times are engine seconds."""
@@ -142,6 +144,9 @@ class Desk:
         for case in batch:
             if ready <= now and not case.true(world):
                 effects += self.end(case.pane, now)
+                continue
+            if ready <= now and not world.steady(case.pane):
+                case.due = now + UNSTEADY  # the last look spoke against it; a moment will tell
                 continue
             found = first(self._moment(case, world, now, ready), TELLING)
             if found is None:

@@ -28,6 +28,9 @@ class World(Protocol):
     def views(self) -> Iterable[PaneView]:
         """Every listed pane."""
 
+    def steady(self, pane: PaneKey) -> bool:
+        """Whether no change of the pane's state is on probation at this moment."""
+
     def watching(self, pane: PaneKey, state: State) -> bool:
         """Whether the person looks at the pane right now; never when away or locked."""
 

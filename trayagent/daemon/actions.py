@@ -47,7 +47,6 @@ class Actions:
         self._parts = parts
         self._back: list[Spot] = []
         self._last_next: PaneKey | None = None
-        self._banners: dict[int, tuple[PaneKey, ...]] = {}
         self._attach: dict[int, tuple[str, ...]] = {}
 
     # -- from tray and banners -------------------------------------------------------------
@@ -79,7 +78,7 @@ class Actions:
 
     def banner(self, alert: int, action: str, token: str | None) -> None:
         """A button of a banner was pressed."""
-        panes = self._banners.get(alert, ())
+        panes = self._parts.engine.core.alerts.panes_of(alert)
         if action == "attach":
             self.open_terminal(self._attach.get(alert, ()))
         elif not panes:
@@ -91,12 +90,6 @@ class Actions:
             self._parts.remember_choices()
         else:
             self._parts.ends.spawn(self.jump(panes[0], token))
-
-    def shown(self, banner: Banner) -> None:
-        """Remember what a banner is about, for as long as clicks may come."""
-        self._banners[banner.alert] = banner.panes
-        while len(self._banners) > 200:
-            self._banners.pop(next(iter(self._banners)))
 
     # -- jumping ---------------------------------------------------------------------------
 
@@ -150,7 +143,6 @@ class Actions:
             return Outcome(False, result.reason or "the pane is gone")
         alert = self._parts.engine.core.alerts.new_alert()
         self._attach[alert] = result.attach
-        self._banners[alert] = ()
         text = f"No terminal shows this tmux server. To see it: {result.attach_command}"
         self._parts.notifier.show(
             Banner(

@@ -77,7 +77,7 @@ class Parts:
         self._option_reader = PaneOptions()
         self.engine = self._engine()
         self.ends = Ends(self)
-        self.pump = Pump(self.engine, self.clock.now, self.ends.perform)
+        self.pump = Pump(self.engine, self.clock.now, self.ends.perform, self.clock.changes)
         self.actions = Actions(self)
         self.ends.watchers.append(self._notice)
         self.processes = Procfs(
@@ -213,9 +213,7 @@ class Parts:
             self.feed(claim)
 
     def _notice(self, effect: Effect) -> None:
-        if isinstance(effect, Banner):
-            self.actions.shown(effect)
-        elif isinstance(effect, Tray):
+        if isinstance(effect, Tray):
             self.tooltip = effect.view.tooltip
 
     def _pressed(self, alert: int, action: str, token: str | None) -> None:

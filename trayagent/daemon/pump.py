@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from trayagent.engine import Engine
 from trayagent.model.effects import Effect
@@ -21,10 +21,18 @@ log = logging.getLogger("trayagent")
 
 
 class Pump:
-    """Feeds the engine and wakes it. now: engine seconds; perform: carries out one effect."""
+    """Feeds the engine and wakes it. now: engine seconds; perform: carries out one effect;
+    changes: what happened to time, asked before each tick, so that a sleep is known before
+    anything that fell due in it is told."""
 
-    def __init__(self, engine: Engine, now: Callable[[], float], perform: Callable[[Effect], None]) -> None:
-        self._engine, self._now, self._perform = engine, now, perform
+    def __init__(
+        self,
+        engine: Engine,
+        now: Callable[[], float],
+        perform: Callable[[Effect], None],
+        changes: Callable[[], Iterable[Event]],
+    ) -> None:
+        self._engine, self._now, self._perform, self._changes = engine, now, perform, changes
         self._queue: deque[Event] = deque()
         self._feeding = False
         self._timer: asyncio.TimerHandle | None = None
@@ -84,4 +92,6 @@ class Pump:
 
     def _tick(self) -> None:
         self._timer = None
+        for change in self._changes():
+            self.feed(change)
         self.feed(Tick())

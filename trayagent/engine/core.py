@@ -142,6 +142,10 @@ class Core:
     def publish(self, pane: Pane, before: Memory) -> None:
         """A change that the world may hear of: to the ledger, the alerts, the tray."""
         decision = pane.memory.decision
+        was = before.decision
+        answered = was.state is State.BLOCKED and was.fingerprint != decision.fingerprint
+        if answered:
+            self.out += self.alerts.seen(pane.key, "answered", self, self.now)
         self.transition_id += 1
         transition = Transition(
             pane=pane.key,

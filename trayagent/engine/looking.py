@@ -61,9 +61,11 @@ def frame(core: Core, event: Frame) -> None:
     if pane is None:
         return
     update(core, pane, event.info)
-    core.catching.discard(event.pane)
     if event.screen is None:
         return
+    if event.pane in core.catching:
+        core.catching.discard(event.pane)
+        core.alerts_dirty |= not core.catching
     screen = _as_read(core, pane, event.screen)
     same = spinners_only(pane.screen, screen)
     core.planner.looked(event.pane, event.at, same)

@@ -5,7 +5,9 @@
     ──  needs you: longest waiting first; as many as the number on the icon
     ──  done, unread
     ──  working and idle; beyond `tray.fold` of them in a submenu
-    ──  Pause
+    ──  Mute, forget: a submenu a pane (rows themselves stay flat: hosts open a row's
+        submenu where its click should jump)
+        Pause
         Quit
 
 An item's id belongs to the thing that it stands for (a pane keeps its id when it moves to
@@ -71,7 +73,8 @@ def tray_view(
     rest.sort(key=lambda view: RANK[view.state])
     names = _names(views)
     clock = _Clock(now, wall_offset, zone)
-    rows = {view.key: _pane(view, names[view.key], alerts, clock) for view in views}
+    rows = {view.key: _pane(view, names[view.key], clock) for view in views}
+    more = tuple(_more(view, names[view.key], alerts, clock) for view in (*need, *done, *rest))
     paused, end = alerts.paused(now)
     until = clock.until(end)
     sections = (
@@ -79,7 +82,14 @@ def tray_view(
         ("need", [rows[view.key] for view in need]),
         ("done", [rows[view.key] for view in done]),
         ("rest", _folded([rows[view.key] for view in rest], settings.tray.fold)),
-        ("end", [_pause(until if paused else None), MenuItem("quit", "Quit", ("quit",))]),
+        (
+            "end",
+            [
+                *([MenuItem("panes", "Mute or forget", children=more)] if more else []),
+                _pause(until if paused else None),
+                MenuItem("quit", "Quit", ("quit",)),
+            ],
+        ),
     )
     return TrayView(
         state=loudest(view.state for view in views),
@@ -124,8 +134,8 @@ def _names(views: Sequence[PaneView]) -> dict[object, str]:
     return names
 
 
-def _pane(view: PaneView, name: str, alerts: Silencing, clock: _Clock) -> MenuItem:
-    """A pane's row: a click jumps; the submenu has the rest."""
+def _pane(view: PaneView, name: str, clock: _Clock) -> MenuItem:
+    """A pane's row: a click jumps."""
     parts = [f"{GLYPH[view.state]} {name}"]
     parts.append(said(view, lines=1, length=_ASK) if view.needs_you else agent_of(view))
     if view.state is not State.IDLE:
@@ -133,13 +143,18 @@ def _pane(view: PaneView, name: str, alerts: Silencing, clock: _Clock) -> MenuIt
     if view.muted:
         parts.append(f"muted {clock.until(view.muted_until)}")
     token = view.key.token
-    id = f"pane|{token}"
+    return MenuItem(f"pane|{token}", " · ".join(part for part in parts if part), ("jump", token))
+
+
+def _more(view: PaneView, name: str, alerts: Silencing, clock: _Clock) -> MenuItem:
+    """What else can be done with a pane."""
+    token = view.key.token
+    id = f"more|{token}"
     children = (
-        MenuItem(f"{id}|jump", "Jump", ("jump", token)),
         *_mutes(view, id, alerts.mutes(view, clock.now)),
         MenuItem(f"{id}|forget", "Forget", ("forget", token)),
     )
-    return MenuItem(id, " · ".join(part for part in parts if part), ("jump", token), children=children)
+    return MenuItem(id, f"{GLYPH[view.state]} {name} · {agent_of(view)}", children=children)
 
 
 def _mutes(view: PaneView, id: str, mutes: Sequence[tuple[str, str]]) -> list[MenuItem]:
