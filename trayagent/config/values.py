@@ -13,19 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from trayagent.config.durations import parse_duration
 from trayagent.config.nodes import Mapping, Merger, Node, Scalar, Sequence, resolved
 from trayagent.config.problems import did_you_mean
 from trayagent.model.settings import StateSwitches
 from trayagent.model.states import State
 
 _ON, _OFF = {"on", "yes", "true"}, {"off", "no", "false"}
-_UNITS = {
-    "ms": 0.001, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0,
-    "minutes": 60.0, "h": 3600.0, "hour": 3600.0, "hours": 3600.0, "d": 86400.0, "day": 86400.0,
-    "days": 86400.0,
-}  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d{1,12}(\.\d{0,9})?|\.\d{1,9})")
-_DURATION = re.compile(r"(\d{1,12}(?:\.\d{0,9})?|\.\d{1,9})\s*([a-z]*)", re.I)
 SWITCHED = tuple(State(name) for name in ("blocked", "error", "done"))
 
 
@@ -122,12 +117,11 @@ class Duration(Value):
 
     def read(self, node: Node, reading: Reading) -> float:
         text = scalar(node, self.form).text.strip()
-        match = _DURATION.fullmatch(text)
         if text.lower() in _OFF and self.low == 0:
             return 0.0
-        if match is None or (match[2] and match[2].lower() not in _UNITS):
+        seconds = parse_duration(text)
+        if seconds is None:
             raise ValueProblem(node, f"{text!r} is no duration; write 1.5, 2 s, 5 min or 1 h")
-        seconds = round(float(match[1]) * _UNITS[match[2].lower() or "s"], 6)
         if not self.low <= seconds <= self.high:
             raise ValueProblem(
                 node, f"{text!r} is out of range: {self.example(self.low)} to {self.example(self.high)}"

@@ -1,0 +1,1 @@
+"""The command line: one file a group of commands, each imported only when it is used."""

@@ -1,0 +1,64 @@
+"""What commands share: the PANE argument, asking the daemon, `--json`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from trayagent.ipc import client
+from trayagent.ipc.schema import Json
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    try:
+        panes = client.call("list", timeout=0.5)["panes"]
+    except (client.NoDaemon, client.VerbError):
+        return []  # nothing to offer: a completion has nobody to tell why
+    named = [(pane["pane"], f"{pane['state']} {pane['agent']}") for pane in panes]
+    return [CompletionItem(name, help=text) for name, text in named if incomplete in name]
+
+
+def pane_argument(function: Function) -> Function:
+    """The optional PANE argument, as `pane`."""
+    return click.argument("pane", required=False, metavar="[PANE]", shell_complete=_complete)(function)
+
+
+def json_option(function: Function) -> Function:
+    """`--json`, as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
+
+
+def pane_args(pane: str | None) -> Json:
+    """How the request names the pane: as typed, else the pane or tty that the command runs in."""
+    if pane:
+        return {"pane": pane}
+    tmux_pane = os.environ.get("TMUX_PANE", "")
+    if tmux_pane:
+        socket, _, rest = os.environ.get("TMUX", "").partition(",")
+        pid = rest.partition(",")[0]
+        return {"tmux_pane": tmux_pane, "socket": socket, "server_pid": int(pid) if pid.isdigit() else 0}
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        try:
+            return {"tty": os.ttyname(stream.fileno())}
+        except (OSError, ValueError):
+            continue  # not a terminal; the next one may be
+    raise click.UsageError("Which pane? Name one (SERVER:%5; `trayagent list` shows them).")
+
+
+def ask(verb: str, args: Json | None = None, timeout: float = client.TIMEOUT) -> Json:
+    """The daemon's answer; main() turns NoDaemon and VerbError into words and exit codes."""
+    return client.call(verb, args, timeout=timeout)
+
+
+def say(answer: Json) -> None:
+    """The answer's own sentence."""
+    text = str(answer.get("text", ""))
+    if text:
+        click.echo(text)
