@@ -58,5 +58,6 @@ async def test_a_suspended_client_shows_nothing(server, watching):
         name = attached.name
         assert (await watch.clients(key))[name].pane is not None
         server.tmux("suspend-client", "-t", name)
-        assert (await watch.clients(key))[name].pane is None
+        client = (await watch.clients(key)).get(name)  # 3.7 does not list it at all
+        assert client is None or client.pane is None or server.version < (3, 2)  # which does not say so
         attached.wake()

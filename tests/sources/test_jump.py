@@ -24,7 +24,10 @@ async def test_a_jump_reaches_panes_of_sessions_with_odd_names(server, watching)
     panes = []
     for name in ODD:
         pane = server.new_session("s" + str(ODD.index(name)))
-        server.tmux("rename-session", "-t", server.ask("#{session_id}", pane), "--", name.replace("#", "##"))
+        session = server.ask("#{session_id}", pane)
+        server.tmux(
+            "rename-session", "-t", session, "--", name.replace("#", "##"), check=False
+        )  # 3.0: no `.`
         panes.append(server.new_window(pane, name=name.replace("#", "##")))
     watch = watching(only=str(server.socket))
     key = await watch.found(server)
@@ -135,11 +138,15 @@ async def test_control_mode_and_suspended_clients_are_no_viewers(server, watchin
     watch = watching(only=str(server.socket))
     key = await watch.found(server)
     with server.attach(control=True), server.attach() as suspended:
-        server.tmux("suspend-client", "-t", suspended.name)
+        if server.version < (3, 2):  # which does not say that a client is suspended
+            suspended.close()
+        else:
+            server.tmux("suspend-client", "-t", suspended.name)
         result = await watch.source.jump(PaneKey(key, pane))
         assert not result.ok
         assert result.attach
-        suspended.wake()
+        if not suspended.closed:
+            suspended.wake()
 
 
 async def test_a_pane_that_is_gone_is_refused(server, watching):

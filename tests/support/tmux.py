@@ -31,6 +31,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from trayagent.sources.tmux import wire
+
 DEADLINE = 20.0  # for anything to come up; generous, since machines that test are busy
 IDLE = "exec sleep 100000"
 
@@ -161,6 +163,7 @@ class TmuxServer:
             (self.socket.parent / ".trayagent-ignore").touch()
         self._clients: list[AttachedClient] = []
         self.pid = 0
+        self.version = wire.NEWEST
 
     # -- commands -------------------------------------------------------------------------
 
@@ -184,6 +187,9 @@ class TmuxServer:
         pane = self.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", *size, "-s", name, command)
         if not self.pid:
             self.pid = int(self.ask("#{pid}"))
+            self.version = wire.version(self.ask("#{version}"))
+        if self.ask("#{window_width}x#{window_height}", pane) != f"{columns}x{rows}":  # tmux 3.2 ignores it
+            self.tmux("resize-window", *size, "-t", pane)
         return pane
 
     def new_window(self, target: str, command: str = IDLE, name: str = "") -> str:

@@ -100,7 +100,7 @@ def _info(places: list[dict[str, str]], key: PaneKey, server_name: str) -> PaneI
         window=value["window_name"],
         window_index=int(value["window_index"]),
         pane_index=int(value["pane_index"]),
-        pid=int(value["pane_pid"]),
+        pid=int(value["pane_pid"] or 0),  # none once dead, in newer versions
         tty=value["pane_tty"],
         dir=value["pane_current_path"],
         title=value["pane_title"],
