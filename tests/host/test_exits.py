@@ -76,7 +76,7 @@ async def test_a_signal_is_told_as_one(watch: ProcessWatch, told: Told) -> None:
 
 async def test_an_end_that_its_parent_took_at_once_is_told(watch: ProcessWatch, told: Told) -> None:
     """Linux 6.15 and later keep the status in the pidfd; before, it may be unknown."""
-    parent = piped("sh -c 'read line; exit 5' <&0 & echo $!; wait; read line")
+    parent = piped("exec 3<&0; (read line <&3; exit 5) & echo $!; wait; read line")
     assert parent.stdin and parent.stdout
     pid = int(parent.stdout.readline())
     key = ProcessKey(pid, read_stat(pid).started)

@@ -16,7 +16,7 @@ from tests.support.terminal import Terminal, eventually
 from trayagent.host import proc
 from trayagent.host.family import Family
 from trayagent.host.physics import measure
-from trayagent.host.procfs import FULL_EVERY, YOUNG, Procfs
+from trayagent.host.procfs import FULL_EVERY, UNASKED, YOUNG, Procfs
 from trayagent.identity.insight import Insight
 from trayagent.model.keys import PaneKey, ProcessKey, ServerKey
 from trayagent.model.process import Job
@@ -308,6 +308,23 @@ def test_everything_is_given_back(clock: Watch, shell: Terminal) -> None:
     look(reader, shell)
     reader.close()
     assert descriptors() == before
+
+
+def test_a_pane_that_nobody_asks_about_is_given_back(clock: Watch, shell: Terminal) -> None:
+    reader = Procfs(clock=clock)
+    other = Terminal("sleep", "1000")
+    until(reader, other, ["sleep"])
+    look(reader, shell)
+    before = descriptors()
+    clock.time += UNASKED
+    look(reader, shell)
+    assert descriptors() == before
+    clock.time += UNASKED
+    look(reader, shell)
+    assert descriptors() == before - 1, "the other's process led its own group: one file"
+    assert names(look(reader, other)) == ["sleep"]
+    reader.close()
+    other.close()
 
 
 def test_no_descriptors_left_is_not_the_end_of_an_agent(

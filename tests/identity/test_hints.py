@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.jobs import LEADER, SHELL, bundled_index, job, process
 from trayagent.identity import Index, identify
-from trayagent.identity.identify import conclusive, may_lose
+from trayagent.identity.identify import conclusive
 from trayagent.manifest.format import Detect
 from trayagent.model.process import Process
 
@@ -104,15 +104,6 @@ def test_another_agent_in_the_same_pane_is_another_identity(index: Index) -> Non
     first = identify(job(process("claude")), index)
     second = identify(job(process("codex", 300, pgrp=300), foreground=300), index, first)
     assert second is not None and second.agent == "codex" and second.process.pid == 300
-
-
-def test_an_agent_is_lost_at_once_only_when_the_shell_is_back() -> None:
-    shell = process("-bash", SHELL.pid, 1, pgrp=SHELL.pid, exe="/usr/bin/bash", started=SHELL.started)
-    assert may_lose(job(shell, foreground=SHELL.pid))
-    assert may_lose(job(alive=False))
-    assert not may_lose(job(process("vim x")))
-    own_script = replace(shell, argv=("sh", "-c", "claude; exec zsh"))
-    assert not may_lose(job(own_script, foreground=SHELL.pid))
 
 
 def test_only_an_agent_or_a_shell_at_its_prompt_settles_the_matter(index: Index) -> None:

@@ -72,6 +72,22 @@ def read_stat_bytes(pid: int) -> bytes:
     return _read(f"/proc/{pid}/stat", 1024)
 
 
+def open_stat(pid: int) -> int:
+    """A kept-open stat file; raises Gone."""
+    try:
+        return os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise Gone(pid) from error
+
+
+def read_open(descriptor: int) -> bytes:
+    """A kept-open stat file's present content; raises Gone."""
+    try:
+        return os.pread(descriptor, 1024, 0)
+    except ProcessLookupError as error:
+        raise Gone from error
+
+
 def read_argv(pid: int) -> tuple[str, ...]:
     """Its arguments, empty for a zombie or one that may not be read; raises Gone."""
     data = _read_allowed(f"/proc/{pid}/cmdline")

@@ -36,6 +36,7 @@ MEMBERS = 24
 FULL_EVERY = 5.0
 LEADERLESS_EVERY = 1.0
 YOUNG = 3.0
+UNASKED = 120.0  # a pane that nobody asks about for so many seconds, or twice that, is forgotten
 
 
 @dataclass(slots=True)
@@ -74,6 +75,8 @@ class Procfs:
         self._report = report
         self._watched: dict[PaneKey, _Watched] = {}
         self._ended: dict[PaneKey, tuple[int, Job]] = {}
+        self._swept_at = clock()
+        self._recent: set[PaneKey] = set()
         self._reported: set[PaneKey] = set()
         self._family = Family()
 
@@ -88,7 +91,12 @@ class Procfs:
         """The job of each pane, in order; the same object as before where nothing changed."""
         self._family = Family(self._family.has_files)
         now = self._clock()
-        return [self._one(key, pid, now, fresh) for key, pid, _ in panes]
+        asked = list(panes)
+        self._recent.update(key for key, _, _ in asked)
+        if now - self._swept_at >= UNASKED:
+            self.retain(self._recent)
+            self._swept_at, self._recent = now, {key for key, _, _ in asked}
+        return [self._one(key, pid, now, fresh) for key, pid, _ in asked]
 
     def retain(self, panes: Iterable[PaneKey]) -> None:
         """Forget all panes but these."""
@@ -115,7 +123,7 @@ class Procfs:
             watched = None
         try:
             if watched is None:
-                watched = self._watched[key] = _Watched(pid, _open_stat(pid))
+                watched = self._watched[key] = _Watched(pid, proc.open_stat(pid))
             return self._job(key, watched, now, fresh)
         except Gone:
             return self._end(key, pid)
@@ -128,7 +136,7 @@ class Procfs:
 
     def _job(self, key: PaneKey, watched: _Watched, now: float, fresh: bool) -> Job:
         """The pane's job, the same object if it is equal; raises Gone when its first process ended."""
-        data = _pread(watched.shell)
+        data = proc.read_open(watched.shell)
         old = watched.job
         if old is not None and not fresh and self._quiet(watched, old, data, now):
             return old
@@ -165,7 +173,7 @@ class Procfs:
         if watched.leader == watched.shell:
             return data[data.index(b"(") : name_end] == watched.comm
         try:
-            data = _pread(watched.leader)
+            data = proc.read_open(watched.leader)
         except Gone:
             return False
         name_end = data.rindex(b")")
@@ -181,12 +189,12 @@ class Procfs:
             watched.leader = watched.shell
         elif foreground:
             try:
-                watched.leader = _open_stat(foreground)
+                watched.leader = proc.open_stat(foreground)
             except Gone:
                 return
         if watched.leader >= 0:
             try:
-                data = _pread(watched.leader)
+                data = proc.read_open(watched.leader)
             except Gone:
                 watched.drop_leader()
                 return
@@ -300,19 +308,3 @@ class Procfs:
             return str(Path(folder, argument).resolve(strict=True))
         except (OSError, RuntimeError):  # a module's name, a link loop, a folder that may not be entered
             return None
-
-
-def _open_stat(pid: int) -> int:
-    """A kept-open stat file; raises Gone."""
-    try:
-        return os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError as error:
-        raise Gone(pid) from error
-
-
-def _pread(descriptor: int) -> bytes:
-    """A kept-open stat file's present content; raises Gone."""
-    try:
-        return os.pread(descriptor, 1024, 0)
-    except ProcessLookupError as error:
-        raise Gone from error

@@ -29,8 +29,6 @@ from trayagent.identity.tables import HINTS, MAX_LEVELS, MAX_PROCESSES
 from trayagent.model.evidence import Identity
 from trayagent.model.process import Job, Process
 
-LOST_AFTER = 12.0  # seconds that another program may be in front before an agent is lost
-
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -62,15 +60,6 @@ def conclusive(leader: Process, index: Index) -> bool:
     """Whether a group's leader alone settles who owns the pane: it is an agent, or a shell at its
     prompt. Then host/ need not read the rest of the group."""
     return one.match(leader, index) is not None or one.at_prompt(leader)
-
-
-def may_lose(job: Job) -> bool:
-    """Whether an agent that is no longer in front is lost at once, without LOST_AFTER: the pane's
-    own shell is back at its prompt, or everything in it has ended."""
-    if not job.alive or job.foreground <= 0:
-        return True
-    leader = next((process for process in job.processes if process.pid == job.foreground), None)
-    return job.shell_in_front and leader is not None and one.at_prompt(leader)
 
 
 def _found(job: Job, leader: Process | None, index: Index) -> _Found | None:
