@@ -32,7 +32,10 @@ _NAME = (
     r"|private[_-]?key|credentials?|auth[_-]?key)[A-Za-z0-9_\-]*"
 )
 _VALUE = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'&;|,)]+)"""
-_PREFIXES = r"gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|pypi-|hf_|dop_v1_|shpat_|AIza|ya29\.|AGE-SECRET-KEY-"
+_PREFIXES = (
+    r"gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|pypi-|hf_|dop_v1_|shpat_"
+    r"|AIza|ya29\.|AGE-SECRET-KEY-"
+)
 
 # (pattern, what stays behind the mask); the pattern's group stays before it.
 _RULES = (

@@ -123,7 +123,7 @@ class LiteralSet:
             found = self._engine.Match(text + _END)
             # An automaton that ran out of memory finds nothing, not even what we put there.
             if found is not None and len(self._literals) in found:
-                return frozenset(found)
+                return frozenset(found) - {len(self._literals)}
         return frozenset(at for at, literal in enumerate(self._literals) if literal in text)
 
 
@@ -265,7 +265,7 @@ def _code_point(source: str, at: int, letter: str) -> tuple[str, int]:
         digits, after = source[at + 3 : end], end + 1
     else:
         after = at + 2 + _HEX_WIDTH[letter]
-        digits = source[at + 2 : after]
+        digits = source[at + 2 : after] if after <= len(source) else ""
     if not digits or not set(digits) <= _HEX_DIGITS or int(digits, 16) > 0x10FFFF:
         raise PatternRefused(f"bad code point {source[at:after]!r}")
     return f"\\x{{{int(digits, 16):X}}}", after

@@ -104,7 +104,7 @@ class View:
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
-        self._slices: dict[int, Slice] = {}
+        self._slices: dict[int, tuple[Region, Slice]] = {}
         self._rows: dict[str, Rows] = {}
         self.odd_case = any(char in text for text in (screen.text, screen.title) for char in _ODD)
         whole = b"\n".join(self._source(Source.SCREEN).rows)
@@ -115,8 +115,9 @@ class View:
         """The region's text; the same object for the same Region."""
         found = self._slices.get(id(region))
         if found is None:
-            found = self._slices[id(region)] = self._cut(region)
-        return found
+            # The region is kept too, so that no other one can come to have its id.
+            found = self._slices[id(region)] = (region, self._cut(region))
+        return found[1]
 
     def _cut(self, region: Region) -> Slice:
         rows = self._source(region.source)
