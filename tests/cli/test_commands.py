@@ -62,7 +62,9 @@ def test_an_empty_list_says_so_and_still_is_fine(daemon: FakeDaemon, run: Run):
 
 
 def test_get_prints_one_pane_or_one_field(daemon: FakeDaemon, run: Run):
-    assert "Run rm -rf build?" in run("get", "default:%5").out
+    text = run("get", "default:%5").out
+    assert "Run rm -rf build?" in text
+    assert "window_index  2" in text
     assert daemon.asked[-1] == ("get", {"pane": "default:%5"})
     assert run("get", "%5", "--field", "state").out == "blocked\n"
     assert run("get", "%5", "--field", "needs_you").out == "true\n"
@@ -149,7 +151,7 @@ def test_what_the_daemon_refuses_is_told_and_is_exit_1(daemon: FakeDaemon, run: 
 def test_without_a_daemon_it_is_exit_3_and_how_to_start_one(run: Run, command: list[str]):
     result = run(*command)
     assert result.code == 3
-    assert "trayagent is not running" in result.err
+    assert "no daemon is running" in result.err
     assert "start it with: trayagent" in result.err
 
 
@@ -263,7 +265,7 @@ def test_doctor_without_a_daemon_checks_what_it_can(run: Run, home: Path):
     result = run("doctor")
     assert result.code == 3
     assert "config.yaml:2:1" in result.out
-    assert "not running" in result.out
+    assert "no daemon is running" in result.out
 
 
 def test_version_needs_no_daemon_and_names_an_older_one(daemon: FakeDaemon, run: Run):

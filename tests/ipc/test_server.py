@@ -214,7 +214,7 @@ async def test_a_dead_daemons_socket_is_replaced(folder: Path):
     stale = socket.socket(socket.AF_UNIX)
     stale.bind(str(folder / "daemon.sock"))
     stale.close()
-    with pytest.raises(NoDaemon, match="not running"):
+    with pytest.raises(NoDaemon, match="no daemon is running"):
         await ask(folder, "list")
     fresh = Daemon(folder)
     await fresh.server.start()

@@ -79,10 +79,25 @@ def test_history_is_filtered(begin: Begin):
     assert ids(pane=key(15).token) == [2]
     assert ids(since=OFFSET + 3) == [4, 3]
     assert ids(state="done") == [2]
-    assert ids(unread=True) == [4, 1]
+    assert ids(unread=True) == [4]  # pane 1 has moved on, 15 was read
     assert ids(project="shop", limit=2) == [4, 3]
     assert ids(agent="codex") == []
     assert ids(pane="x' OR 1 --") == []
+
+
+def test_a_restart_finds_what_was_read_read_and_what_was_not_unread(begin: Begin):
+    ledger = begin()
+    for id in range(1, 8):
+        ledger.record(transition(id, State.DONE, pane=id), OFFSET)
+        ledger.record(RecordDelivery(id, id + 0.5, "delivered", "", id), OFFSET)
+    for pane in range(1, 6):
+        ledger.record(RecordRead(key(pane), 10.0, "clicked"), OFFSET)
+    ledger.record(RecordGone(key(7), 11.0), OFFSET)
+    ledger.close()
+    again = begin()
+    assert [entry["pane"] for entry in again.history(unread=True)] == ["default:%6"]
+    assert all(pane.alerted for pane in again.remembered())
+    assert key(7) not in {pane.pane for pane in again.remembered()}
 
 
 def test_a_pane_that_ended_mid_turn_is_an_entry_of_its_own(begin: Begin):

@@ -6,11 +6,12 @@ an agent) is left out.
 
 from __future__ import annotations
 
+from shutil import get_terminal_size
 from typing import Any
 
 import click
 
-from trayagent.cli.show import clean, duration, fields, state_text, style
+from trayagent.cli.show import cells, clean, cut, duration, fields, is_terminal, state_text, style
 from trayagent.ipc.schema import Json
 
 _ROWS = 12
@@ -96,13 +97,18 @@ def rules(trace: Json) -> None:
         line = f"  {mark} {said}"
         decided = clean(rule.get("decided"))
         if decided and not matched:
-            line += style(f"  failed at: {decided}", dim=True)
+            line += style(f"  failed at: {_fitting(decided, cells(line) + 13)}", dim=True)
         click.echo(line)
         if won:
             shown = [clean(row) for row in rule.get("rows") or []]
             shown = [row for row in shown if row]
             for row in shown[-_ROWS:]:
                 click.echo(style(f"           | {row}", dim=True))
+
+
+def _fitting(text: str, used: int) -> str:
+    """What a terminal's line has room for (patterns are long), but never too little to tell them apart."""
+    return cut(text, max(24, get_terminal_size().columns - used)) if is_terminal() else text
 
 
 def _evidence(evidence: list[Json]) -> None:

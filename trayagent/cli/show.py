@@ -71,7 +71,7 @@ def state_text(state: str) -> str:
 
 def clean(text: object) -> str:
     """The text on one line, without anything that a terminal would act upon."""
-    words = "".join(" " if ch in "\t\n\r" else ch for ch in str(text or ""))
+    words = "".join(" " if ch in "\t\n\r" else ch for ch in str("" if text is None else text))
     return "".join(ch for ch in words if unicodedata.category(ch) not in _UNSEEN).strip()
 
 

@@ -79,7 +79,7 @@ def _connected(folder: Path | None, timeout: float) -> Iterator[tuple[socket.soc
 
 
 def _not_running(place: Path) -> str:
-    return f"trayagent is not running (nobody answers at {place}); start it with: trayagent"
+    return f"no daemon is running (nobody answers at {place}); start it with: trayagent"
 
 
 def _ask(

@@ -2,6 +2,8 @@
 
 transitions: one row a published change, with the final outcome of its alert beside it.
 deliveries: every outcome, also those that were followed by another (`delayed`, then `delivered`).
+read_at and read_how there: when the item was over, and how: by the person (`watched typed
+clicked ...`), by the pane's next change (`changed`), or with the pane (`gone`).
 reads: when and how the person saw a pane's items. gone: panes that left the list.
 panes: what was last known of each pane that has not left; memory for the next start.
 meta: the next ids, which must not fall when old rows are pruned.

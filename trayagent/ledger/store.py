@@ -61,7 +61,7 @@ def _apply(connection: sqlite3.Connection, record: Record, offset: float) -> Non
 def _transition(connection: sqlite3.Connection, record: RecordTransition, offset: float) -> None:
     change, decision = record.transition, record.transition.decision
     token, at = change.pane.token, change.at + offset
-    connection.execute("UPDATE transitions SET text = NULL WHERE token = ? AND text IS NOT NULL", (token,))
+    _resolve(connection, token, at, "changed")  # the pane has moved on from what was open
     values = {
         "id": record.id,
         "at": at,
@@ -136,10 +136,7 @@ def _delivery(connection: sqlite3.Connection, record: RecordDelivery, offset: fl
 def _read(connection: sqlite3.Connection, record: RecordRead, offset: float) -> None:
     at = record.at + offset
     connection.execute("INSERT INTO reads VALUES (?, ?, ?)", (at, record.pane.token, record.how))
-    connection.execute(
-        "UPDATE transitions SET read_at = ?, read_how = ?, text = NULL WHERE token = ? AND read_at IS NULL",
-        (at, record.how, record.pane.token),
-    )
+    _resolve(connection, record.pane.token, at, record.how)
     connection.execute("UPDATE panes SET alerted = 1 WHERE token = ?", (record.pane.token,))
 
 
@@ -147,11 +144,16 @@ def _gone(connection: sqlite3.Connection, record: RecordGone, offset: float) -> 
     token, at = record.pane.token, record.at + offset
     values = {"at": at, "token": token, "ended": record.ended, **_labels(record.labels, record.pane)}
     _insert(connection, "gone", values)
+    _resolve(connection, token, at, "gone")
+    connection.execute("DELETE FROM panes WHERE token = ?", (token,))
+
+
+def _resolve(connection: sqlite3.Connection, token: str, at: float, how: str) -> None:
+    """The pane's open items are over, and their texts go."""
     connection.execute(
         "UPDATE transitions SET read_at = ?, read_how = ?, text = NULL WHERE token = ? AND read_at IS NULL",
-        (at, "gone", token),
+        (at, how, token),
     )
-    connection.execute("DELETE FROM panes WHERE token = ?", (token,))
 
 
 def _labels(labels: Labels, pane: PaneKey) -> dict[str, str]:
