@@ -148,7 +148,10 @@ def test_a_launchers_later_child_is_found_after_five_seconds(
     clock.time += YOUNG
     look(reader, shell)
     shell.send("\n")
-    eventually(lambda: proc.read_children(first.foreground), "the child")
+    eventually(
+        lambda: [proc.read_stat(child).comm for child in proc.read_children(first.foreground)] == ["sleep"],
+        "the child",
+    )
     assert look(reader, shell) is first
     clock.time += FULL_EVERY
     assert names(look(reader, shell)) == ["bash", "sleep"]
@@ -234,7 +237,7 @@ def test_hints_are_read_from_what_is_in_front_only(shell: Terminal, clock: Watch
     shell.run("HERDR_AGENT='claude code' OTHER=1 sleep 1000")
     job = until(reader, shell, ["sleep"])
     assert dict(job.processes[0].hints) == {"HERDR_AGENT": "claude code", "TUIOS_AGENT": "codex"}
-    shell.send("\x03")
+    os.kill(job.foreground, signal.SIGKILL)
     eventually(lambda: shell.foreground() == shell.pid, "the shell in front")
     assert look(reader, shell).processes[0].hints == ()
     reader.close()
