@@ -33,7 +33,10 @@ _NOTHING: frozenset[str] = frozenset({""})
 def needs_of_pattern(source: str) -> Needs:
     """What the lower-cased text must hold for the pattern to be found in it."""
     reader = Reader(source)
-    found = _alternation(reader, fold=False)
+    try:
+        found = _alternation(reader, fold=False)
+    except _Doubt:
+        return ()
     return () if reader.left else _best(found.told())
 
 
@@ -93,6 +96,10 @@ def _sure(word: str) -> list[str]:
     """The pieces of a lower-case literal that byte-wise lower-casing treats as Unicode's does."""
     kept = "".join(char if char.isascii() or char.upper() == char else "\0" for char in word)
     return [piece for piece in kept.split("\0") if piece]
+
+
+class _Doubt(Exception):
+    """The pattern is legal but odd; nothing is claimed of it."""
 
 
 class _Found:
@@ -163,6 +170,8 @@ def _atom(reader: Reader, fold: bool) -> tuple[_Found, bool]:
         flags, closed = reader.open_group()
         inner = fold if flags is None else ("i" in flags.split("-")[0] or (fold and "i" not in flags))
         if closed:
+            if reader.peek and reader.peek in "*+?{":
+                raise _Doubt  # the engine repeats what stands before the flags
             return _Found(_NOTHING), inner
         found = _alternation(reader, fold=inner)
         reader.take(")")
