@@ -1,4 +1,4 @@
-"""Where the data folders `manifests`, `icons` and `sounds` lie: in the wheel, or beside the package in a checkout."""
+"""Where the data folders `manifests`, `icons` and `sounds` lie: in the wheel, or beside the package."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -144,6 +145,17 @@ def test_a_failed_or_delayed_banner_is_not_an_alert_that_was_given(begin: Begin)
     ledger.record(RecordRead(key(), 4.0, "watched"), OFFSET)
     assert ledger.flush(5)
     assert [pane.alerted for pane in ledger.remembered()] == [True]
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [("quiet-hours", False), ("muted", False), ("first-sight", True)]
+)
+def test_what_a_hold_will_let_go_is_still_to_be_told_after_a_restart(begin: Begin, reason: str, told: bool):
+    ledger = begin()
+    ledger.record(transition(1), OFFSET)
+    ledger.record(RecordDelivery(1, 2.0, "held", reason), OFFSET)
+    assert ledger.flush(5)
+    assert [pane.alerted for pane in ledger.remembered()] == [told]
 
 
 def test_an_old_alerts_outcome_says_nothing_of_the_panes_new_state(begin: Begin):

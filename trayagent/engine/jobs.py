@@ -38,21 +38,13 @@ def job(core: Core, event: Job) -> None:
     if event is pane.job or event == pane.job:
         return
     pane.job = event
-    found = identify(event, core.index, pane.identity) or _hinted(pane, event)
+    hint = next((claim.agent for claim in pane.claims.values() if claim.source == "hint"), "")
+    found = identify(event, core.index, pane.identity, hint)
     if found is not None:
         _in_front(core, pane, found)
     elif pane.identity is not None and pane.left_at is None:
         _not_in_front(core, pane, event)
     pane.bare_before = pane.identity is None or pane.left_at is not None
-
-
-def _hinted(pane: Pane, event: Job) -> Identity | None:
-    """A pane option names the agent; a hint ranks below a live process, and a shell has none."""
-    hint = next((claim for claim in pane.claims.values() if claim.source == "hint" and claim.agent), None)
-    if hint is None or event.shell_in_front or not event.processes:
-        return None
-    leader = event.processes[0]
-    return Identity(hint.agent, leader.key, "hint", "the pane option @agent_hint names it", (leader.comm,))
 
 
 def _in_front(core: Core, pane: Pane, found: Identity) -> None:
@@ -80,12 +72,14 @@ def adopt(core: Core, pane: Pane, found: Identity) -> None:
     old = born < core.started
     pane.title_before = pane.info.title if pane.bare_before and not old else None
     known = core.remembered.pop(pane.key, None)
-    if known is not None and known.process == found.process:
+    if known is not None and known.process != found.process:
+        known = None
+    if known is not None and known.alerted:
         decision = Decision(known.state, "as before the restart", "ledger", fingerprint=known.fingerprint)
         since = min(known.since_wall - core.wall_offset, core.now)
         pane.memory = Memory(decision, since, found.process, known.generation, fresh=False)
     else:
-        pane.first_sight = old
+        pane.first_sight = old and known is None
     core.relabel(pane)
     core.watch_dirty = True
     core.plan(pane)

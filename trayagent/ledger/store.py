@@ -19,6 +19,8 @@ Entry = tuple[Record, float]
 # After these outcomes the state has been told (or held for a reason) and is not told again at
 # the next start; `delayed` and `failed` have not, `cancelled` has no state left to tell.
 _TOLD = ("delivered", "merged", "held")
+# What was held for one of these is told when the hold ends, also when that is after a restart.
+_LETS_GO = frozenset({"paused", "muted", "quiet-hours", "desktop-dnd", "locked"})
 _ALERTABLE = (State.BLOCKED, State.ERROR, State.DONE)
 _TEXT_CHARACTERS = 1000
 _DAY = 86_400.0
@@ -127,7 +129,8 @@ def _delivery(connection: sqlite3.Connection, record: RecordDelivery, offset: fl
         "UPDATE transitions SET outcome = ?, held_by = ?, alert = coalesce(?, alert) WHERE id = ?",
         (*outcome, record.transition),
     )
-    if record.outcome in _TOLD:
+    still_to_tell = record.outcome == "held" and record.reason in _LETS_GO
+    if record.outcome in _TOLD and not still_to_tell:
         connection.execute("UPDATE panes SET alerted = 1 WHERE transition_id = ?", (record.transition,))
     if record.alert is not None:
         _raise_id(connection, "alert", record.alert)

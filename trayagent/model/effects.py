@@ -33,7 +33,7 @@ class Discover:
 
 @dataclass(frozen=True, slots=True)
 class Examine:
-    """Read the foreground job of these panes: (key, pid of the pane's first process, tty). Answered by Job."""
+    """Read the foreground job of these panes: (key, pid of its first process, tty). Answered by Job."""
 
     panes: tuple[tuple[PaneKey, int, str], ...]
     fresh: bool = False

@@ -28,7 +28,7 @@ class Panes:
 
 @dataclass(frozen=True, slots=True)
 class ServerFound:
-    """A server that may be watched was found; its list is due. name: as the user calls it (`default`, `a`)."""
+    """A server that may be watched was found; its list is due. name: as users call it (`default`)."""
 
     server: ServerKey
     name: str
@@ -119,7 +119,7 @@ class Physics:
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """Where a folder belongs: git root (or the folder itself) and branch ("" outside git or on the main one)."""
+    """Where a folder belongs: git root (or the folder itself) and branch ("" on the main one)."""
 
     dir: str
     root: str

@@ -37,7 +37,7 @@ class SettleSettings:
 
 @dataclass(frozen=True, slots=True)
 class RateSettings:
-    """alerts.rate: one fingerprint once in `same`; `pane` banners a pane and `total` in all within `window`."""
+    """alerts.rate: a fingerprint once in `same`; `pane` banners a pane, `total` in all in `window`."""
 
     same: float = 30.0
     pane: int = 3
