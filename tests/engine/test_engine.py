@@ -120,13 +120,12 @@ def test_what_the_ledger_remembers_is_not_told_twice_and_a_change_is() -> None:
 
 
 def test_what_was_held_when_we_stopped_is_told_by_the_next_start() -> None:
-    house = House()
-    old = house.pane("old", born=500.0)
+    first = House()
+    old = first.pane("old", born=500.0)
+    house = House(started=first.now + 60)
     house.feed(
         Remembered(old.key, process_of(old), "robot", State.BLOCKED, "x", 1_800_001_000.0, alerted=False)
     )
-    house.actors.clear()
-    house.list()
     house.actors[old.key] = old
     house.list()
     house.show(old, "ASK me")

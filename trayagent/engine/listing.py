@@ -48,7 +48,7 @@ def panes(core: Core, event: Panes) -> None:
     examine = []
     for info in event.panes:
         known = core.panes.get(info.key)
-        if known is None:
+        if known is None or known.gone:
             known = core.panes[info.key] = pane(info, core.now)
             core.planner.add(info.key, info.tty)
             core.watch_dirty = True
