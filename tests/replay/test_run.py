@@ -95,17 +95,13 @@ def session_of(*outputs: str, header: str = "") -> bytes:
 
 
 def test_assignments_and_typing_errors_are_no_part_of_the_command() -> None:
-    cast = parse_cast(
-        session_of("\x1b[?2004h~$ ", "A=1 clauu\b\x1b[Kde -c\r\n\x1b[?2004l\r", "hello")
-    )
+    cast = parse_cast(session_of("\x1b[?2004h~$ ", "A=1 clauu\b\x1b[Kde -c\r\n\x1b[?2004l\r", "hello"))
     assert programs(cast) == (InFront(2.0, ("claude", "-c")),)
 
 
 def test_an_unknown_program_is_an_error_that_names_it() -> None:
     cast = parse_cast(session_of("nethack\r\n\x1b[?2004l\r", "You die..."))
-    with pytest.raises(
-        CastError, match="shows nethack, which no manifest knows; name the agent"
-    ):
+    with pytest.raises(CastError, match="shows nethack, which no manifest knows; name the agent"):
         replay(cast, LIBRARY)
 
 
