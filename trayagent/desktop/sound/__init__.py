@@ -1,0 +1,1 @@
+"""Sounds: a table of players, each a child process with a deadline."""
