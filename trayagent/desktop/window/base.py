@@ -63,6 +63,10 @@ class Windows(ABC):
     async def idle_seconds(self) -> float | None:
         """Seconds since the last input at this desktop, None if it does not say."""
 
+    async def ring(self) -> bool:
+        """Ring the desktop's bell (`sounds.mode: bell`); False where there is none."""
+        return False
+
     @property
     @abstractmethod
     def capabilities(self) -> Capabilities:

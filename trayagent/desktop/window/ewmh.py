@@ -41,11 +41,16 @@ def open_screen(environ: Mapping[str, str]) -> Screen:
     import Xlib.ext
     from Xlib import display
 
-    Xlib.ext.__extensions__ = [("MIT-SCREEN-SAVER", "screensaver")]
     name = environ.get("DISPLAY", "")
     if not name:
         raise OSError("DISPLAY is not set")
-    return Screen(display.Display(name), bool(environ.get("WAYLAND_DISPLAY")))
+    everything = Xlib.ext.__extensions__
+    Xlib.ext.__extensions__ = [("MIT-SCREEN-SAVER", "screensaver")]
+    try:
+        connection = display.Display(name)
+    finally:
+        Xlib.ext.__extensions__ = everything
+    return Screen(connection, bool(environ.get("WAYLAND_DISPLAY")))
 
 
 def _note(error: Any, request: Any) -> None:
@@ -207,6 +212,11 @@ class Screen:
         self._ask_manager(
             self._window(window), "_NET_ACTIVE_WINDOW", [PAGER, time, self._number(0, "_NET_ACTIVE_WINDOW")]
         )
+
+    def ring(self) -> None:
+        """Ring the bell at the volume that the person has set."""
+        self._display.bell(0)
+        self._display.flush()
 
     def restore(self, window: int) -> None:
         """Map a minimised window (ICCCM 4.1.4), for window managers that do not when they activate one."""

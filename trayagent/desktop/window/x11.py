@@ -17,6 +17,7 @@ from trayagent.desktop.bus import SessionBus
 from trayagent.desktop.window import login
 from trayagent.desktop.window.base import Capabilities, Emit, RaiseResult, Windows
 from trayagent.desktop.window.ewmh import Screen
+from trayagent.desktop.window.idle import mutter_idle
 from trayagent.desktop.window.nonce import find_by_title
 from trayagent.desktop.window.xthread import XGone, XThread
 from trayagent.model.events import ActiveWindow
@@ -106,13 +107,23 @@ class X11Windows(Windows):
             return RaiseResult(False, str(error))
 
     async def idle_seconds(self) -> float | None:
-        """Seconds since the last key or pointer movement; None without an answer, and on Xwayland,
-        which hears of its own windows only."""
+        """Seconds since the last key or pointer movement. An Xwayland hears of its own windows only, so
+        there the compositor is asked; None if that does not say."""
         try:
-            return await self._x.ask(lambda screen: screen.idle())
+            idle = await self._x.ask(lambda screen: screen.idle())
         except XGone as error:
             log.debug("idle: %s", error)
-            return None
+            idle = None
+        return await mutter_idle(self._bus) if idle is None and self._bus is not None else idle
+
+    async def ring(self) -> bool:
+        """Ring the X server's bell (whose sound, if any, is the desktop's choice)."""
+        try:
+            await self._x.ask(lambda screen: screen.ring())
+        except XGone as error:
+            log.debug("bell: %s", error)
+            return False
+        return True
 
     @property
     def capabilities(self) -> Capabilities:
@@ -158,9 +169,10 @@ class X11Windows(Windows):
         self._problem = ""
 
     def _went(self, why: str) -> None:
+        problem = f"no X server, hence no focus and no idle time: {why}"
         if not self._problem:
-            log.info("%s; looking for it", why)
-        self._problem = f"no X server, hence no focus and no idle time: {why}"
+            log.warning("%s; start trayagent on a desktop, or set DISPLAY", problem)
+        self._problem = problem
         self._able = Capabilities(about="no X server")
         self._changed(UNKNOWN)
         if self._bus is not None:
