@@ -60,7 +60,10 @@ def at_dialog(name: str, number: int = 0) -> Script:
     shown = recording(name)
     dialog = shown.dialogs[number]
     return (
-        Script().cast(shown.cast, shown.starts, dialog.until, at_once=True).key().cast(shown.cast, dialog.until)
+        Script()
+        .cast(shown.cast, shown.starts, dialog.until, at_once=True)
+        .key()
+        .cast(shown.cast, dialog.until)
     )
 
 

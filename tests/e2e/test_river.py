@@ -210,4 +210,3 @@ def test_three_agents_ask_and_each_banner_leads_to_its_pane(house: House) -> Non
         assert transitions(house, project, "done") <= turns
         assert transitions(house, project, "error") == 0
         assert transitions(house, project, "blocked") == (1 if project == "infra" else 2)
-

@@ -1,4 +1,4 @@
-"""The icon in a real panel: state and number are seen, a row that is clicked jumps, a restart loses nothing."""
+"""The icon in a real panel: state and number are seen, a click on a row jumps, a restart loses nothing."""
 
 from __future__ import annotations
 

@@ -134,3 +134,12 @@ async def test_five_hundred_commands_killed_at_any_moment_do_not_hurt_the_server
     assert server.running
     assert await watch.panes(key) == before
     assert (await watch.look(Look(key, clients=True)))[-1].problem is None
+
+
+async def test_a_tmux_that_is_installed_later_is_found(tmp_path):
+    runner = Runner(environ={"PATH": str(tmp_path)})
+    assert "no tmux program" in (await runner.run("/s", ["list-panes"])).problem
+    assert not runner.find()
+    program(tmp_path, "echo here")
+    assert runner.find()
+    assert (await runner.run("/s", ["list-panes"])).out == b"here\n"

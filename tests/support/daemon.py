@@ -116,7 +116,9 @@ class Daemon:
             assert self.process.poll() is None, f"the daemon ended at once:\n{self.log}"
             assert time.monotonic() < end, f"the daemon does not answer:\n{self.log}"
             time.sleep(0.02)
-        self._followers = [threading.Thread(target=self._follow, args=(verb,)) for verb in ("watch", "events")]
+        self._followers = [
+            threading.Thread(target=self._follow, args=(verb,)) for verb in ("watch", "events")
+        ]
         for follower in self._followers:
             follower.start()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trayagent.desktop.bus import REMEDY
+
 if TYPE_CHECKING:
     from trayagent.daemon.parts import Parts
 
@@ -44,7 +46,8 @@ def _tmux(parts: Parts) -> Check:
     agents = sum(pane.identity is not None for pane in core.panes.values())
     servers = len(core.planner.servers)
     if servers:
-        return Check("tmux", True, f"{servers} servers, {len(core.panes)} panes, {agents} agents")
+        counts = ((servers, "server"), (len(core.panes), "pane"), (agents, "agent"))
+        return Check("tmux", True, ", ".join(f"{count} {word}{'s' * (count != 1)}" for count, word in counts))
     hint = "start tmux, or name its socket in watch.tmux.sockets"
     return Check("tmux", None, "no tmux server of yours is running", hint)
 
@@ -74,13 +77,15 @@ def _bus(parts: Parts) -> Check:
         "session bus",
         False,
         "; ".join(parts.bus.problems()) or "no session bus",
-        "log in to a desktop, or set DBUS_SESSION_BUS_ADDRESS; it is looked for all the time",
+        REMEDY,
     )
 
 
 def _tray(parts: Parts) -> Check:
     if parts.tray is None:
         return Check("tray", None, "switched off")
+    if not parts.bus.connected:
+        return Check("tray", False, "there is no session bus to show the icon on")
     problems = parts.tray.problems()
     if problems:
         return Check("tray", False, problems[0], "; ".join(problems[1:]))
@@ -88,6 +93,8 @@ def _tray(parts: Parts) -> Check:
 
 
 def _notify(parts: Parts) -> Check:
+    if not parts.bus.connected and parts.notifier.name == "freedesktop":
+        return Check("notifications", False, "there is no session bus to send banners on")
     problems = parts.notifier.problems()
     can = parts.notifier.capabilities
     if problems:

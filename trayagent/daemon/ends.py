@@ -81,7 +81,7 @@ class Ends:
 
     async def _discover_once(self) -> None:
         try:
-            await self._parts.tmux.discover()
+            await self._parts.discover()
         finally:
             self._discovering = False
 

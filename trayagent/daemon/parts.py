@@ -150,7 +150,7 @@ class Parts:
         self._config_watch = ConfigWatch(self.config.path, self.configure)
         self._config_watch.start()
         self.feed(Tick())
-        await self.tmux.discover()
+        await self.discover()
 
     def _tell_time(self) -> None:
         for change in self.clock.changes():
@@ -193,6 +193,12 @@ class Parts:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         except (ValueError, OSError) as error:
             log.info("the limit of %d open files stays: %s", soft, error)
+
+    async def discover(self) -> None:
+        """Look for tmux servers, and say once what stands in the way."""
+        await self.tmux.discover()
+        for one in self.tmux.problems():
+            self._report(f"tmux {one.place}", f"{one.place}: {one.text}")
 
     # -- events ----------------------------------------------------------------------------
 

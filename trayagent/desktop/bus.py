@@ -36,6 +36,7 @@ CONNECT_TIMEOUT = 3.0
 CALL_TIMEOUT = 5.0
 FIRST_DELAY = 0.25  # before the second attempt
 LONGEST_DELAY = 30.0  # between attempts while there is no bus
+REMEDY = "log in to a desktop, or set DBUS_SESSION_BUS_ADDRESS; it is looked for all the time"
 STEADY = 10.0  # a connection that lived so long starts the delays from the beginning
 
 
@@ -313,7 +314,7 @@ class SessionBus:
                 reasons.append(f"{address}: {str(error) or type(error).__name__}")
         problem = "no session bus, hence no tray icon and no banners; tried " + "; ".join(reasons)
         if not self._problem:
-            log.warning("%s", problem)
+            log.warning("%s; %s", problem, REMEDY)
         self._problem = problem
         return None
 

@@ -109,13 +109,20 @@ class Runner:
         limit: int = 8 << 20,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        self.program = program or shutil.which("tmux", path=environ.get("PATH"))
+        self.program = program
         self.cost = LookCost()
         self._timeout = timeout
         self._limit = limit
         self._environ = {name: environ[name] for name in ("HOME", "PATH") if name in environ}
+        self.find()
         self._children: set[_Child] = set()
         self._closed = False
+
+    def find(self) -> bool:
+        """Whether there is a tmux program; looks for it anew while there is none."""
+        if self.program is None:
+            self.program = shutil.which("tmux", path=self._environ.get("PATH"))
+        return self.program is not None
 
     async def run(self, socket: str, args: Sequence[str]) -> Reply:
         """Run `tmux -u -S socket args...` to its end, its timeout or its limit. Never raises for these."""

@@ -25,6 +25,7 @@ from trayagent.sources.tmux.jump import jump
 from trayagent.sources.tmux.look import Command, Request, commands
 from trayagent.sources.tmux.proc import Proc
 
+NO_PROGRAM = "no tmux program was found in PATH, so no tmux pane is watched; install tmux"
 _NOBODY = re.compile("no server running|error connecting")  # what tmux says of a stale socket
 _NO_SESSIONS = "no current target"  # and what every list says while a server has no session
 
@@ -83,7 +84,7 @@ class TmuxSource:
     def problems(self) -> tuple[Problem, ...]:
         """What the last discovery refused or could not do."""
         if self._runner.program is None:
-            return (Problem("tmux", "no tmux program was found in PATH"), *self._problems)
+            return (Problem("tmux", NO_PROGRAM), *self._problems)
         return self._problems
 
     # -- discovery ------------------------------------------------------------------------
@@ -91,6 +92,7 @@ class TmuxSource:
     async def discover(self) -> None:
         """Look for servers: ServerFound for each new one, ServerGone for each lost one."""
         async with self._searching:
+            self._runner.find()
             survey = await self._discovery.survey()
             if self._closed:
                 return
