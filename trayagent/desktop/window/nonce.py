@@ -50,15 +50,24 @@ async def find_by_title(tty: str, titles: Callable[[], Awaitable[dict[int, str]]
     hit: int | None = None
     try:
         os.write(fd, f"\x1b[22;2t\x1b]2;{nonce}\x07".encode())
+        old: str | None = None
         try:
-            hit = await _search(nonce, titles)
+            hit, seen = await _search(nonce, titles)
+            old = None if hit is None else _undecorated(before.get(hit, ""), seen, nonce)
         finally:
-            os.write(fd, _restore(before.get(hit) if hit is not None else None))
+            os.write(fd, _restore(old))
     except OSError as error:  # the terminal is stopped (XOFF) or gone
         log.info("cannot look for the window of %s: %s", tty, error)
     finally:
         os.close(fd)
     return hit
+
+
+def _undecorated(title: str, seen: str, nonce: str) -> str:
+    """The old title without what the terminal itself puts around titles (`Terminal - ...`), which shows in
+    how it decorated the nonce."""
+    before, _, after = seen.partition(nonce)
+    return title.removeprefix(before).removesuffix(after)
 
 
 def _restore(title: str | None) -> bytes:
@@ -67,14 +76,14 @@ def _restore(title: str | None) -> bytes:
     return f"{plain}\x1b[23;2t".encode()
 
 
-async def _search(nonce: str, titles: Callable[[], Awaitable[dict[int, str]]]) -> int | None:
-    """The window whose title contains the nonce (some terminals add their own name to it)."""
+async def _search(nonce: str, titles: Callable[[], Awaitable[dict[int, str]]]) -> tuple[int | None, str]:
+    """The window whose title contains the nonce, and that title; (None, "") if there is none."""
     try:
         async with asyncio.timeout(SEARCH):
             while True:
                 for window, title in (await titles()).items():
                     if nonce in title:
-                        return window
+                        return window, title
                 await asyncio.sleep(PAUSE)
     except TimeoutError:
-        return None
+        return None, ""
