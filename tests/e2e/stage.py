@@ -56,26 +56,27 @@ def played(name: str, *, pause: float = 0.0) -> Script:
 
 
 def at_dialog(name: str, number: int = 0) -> Script:
-    """A script that shows the recording's dialog at once, waits for a key, and plays the rest."""
+    """A script that shows the recording's dialog at once, and after a key what followed its answer."""
     shown = recording(name)
     dialog = shown.dialogs[number]
-    return (
-        Script()
-        .cast(shown.cast, shown.starts, dialog.until, at_once=True)
-        .key()
-        .cast(shown.cast, dialog.until)
-    )
+    script = Script().cast(shown.cast, shown.starts, dialog.until, at_once=True).key()
+    return script.cast(shown.cast, dialog.until, _next_step(shown, dialog.until))
 
 
 def asking(name: str, number: int = 0) -> Script:
-    """A script that is idle first, asks after a key, and goes on after another."""
+    """A script that is idle, shows the recording's dialog at once after a key, and after another
+    what followed its answer, until the next step that would be the person's."""
     shown = recording(name)
-    steps = stops(shown)
-    dialog = [stop for stop in steps if stop.dialog][number]
-    sent = [stop for stop in steps if not stop.dialog and stop.at < dialog.at][-1]
-    script = Script().cast(shown.cast, shown.starts, sent.at, at_once=True).key()
-    script.cast(shown.cast, sent.at, dialog.at, at_once=True).key()
-    return script.cast(shown.cast, dialog.at)
+    dialog = shown.dialogs[number]
+    sent = [stop.at for stop in stops(shown) if not stop.dialog and stop.at < dialog.until][-1]
+    script = Script().cast(shown.cast, shown.starts, sent, at_once=True).key()
+    script.cast(shown.cast, sent, dialog.until, at_once=True).key()
+    return script.cast(shown.cast, dialog.until, _next_step(shown, dialog.until))
+
+
+def _next_step(shown: Recording, after: float) -> float:
+    """When the person did something next in a recording; its end if he did nothing more."""
+    return next((stop.at for stop in stops(shown) if stop.at > after), float("inf"))
 
 
 @dataclass(frozen=True, slots=True)
