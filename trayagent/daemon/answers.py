@@ -90,6 +90,9 @@ class Answers:
         told = self._parts.engine.explain(view.key, self._parts.clock.now())
         if told is None:
             raise VerbError("no-pane", f"{pane_name(view)} is gone")
+        manifest = told["manifest"]
+        if manifest is not None:
+            manifest["source"] = self._parts.library.tiers.get(manifest["id"], "")
         return told
 
     # -- events ----------------------------------------------------------------------------

@@ -13,7 +13,6 @@ import asyncio
 import logging
 import os
 import re
-import secrets
 import stat
 from collections.abc import Awaitable, Callable
 
@@ -41,7 +40,7 @@ def _open(tty: str) -> int:
 async def find_by_title(tty: str, titles: Callable[[], Awaitable[dict[int, str]]]) -> int | None:
     """The window among `titles` that is the terminal `tty`, None if it cannot be told."""
     before = await titles()
-    nonce = f"trayagent {secrets.token_hex(4)}"
+    nonce = f"trayagent {os.urandom(4).hex()}"
     try:
         fd = _open(tty)
     except OSError as error:

@@ -18,8 +18,8 @@ letter. Whatever a pane shows was written before the mark was known.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from unicodedata import combining, east_asian_width
@@ -53,7 +53,7 @@ class Reading:
 
 def mark() -> str:
     """A mark for one command."""
-    return secrets.token_hex(6)
+    return os.urandom(6).hex()
 
 
 def say(mark: str, letter: str, text: str = "") -> list[str]:
