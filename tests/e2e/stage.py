@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.casts import Recording, recording
-from tests.support.player import Script
+from tests.support.player import Script, typed
 from tests.support.tmux import IDLE, TmuxServer
 
 # Seconds before the truth's "working" at which the prompt had not been sent yet: where keys were
@@ -101,11 +101,15 @@ class Stage:
         size: tuple[int, int] = (120, 40),
         *,
         beside: bool = False,
+        wrapper: str = "",
     ) -> str:
         """A new session (named like the project) in which the script plays; returns its pane.
 
-        beside: below it in its window is another pane, which is the active one."""
+        beside: below it in its window is another pane, which is the active one.
+        wrapper: a program that starts the agent and stays its parent."""
         command = script.command(agent, self.folder, f"{project}.script")
+        if wrapper:
+            command = f"exec {wrapper} {typed(command)}"
         folder = str(self.project(project))
         columns, rows = size
         tall = rows + 6 if beside else rows
