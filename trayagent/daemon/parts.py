@@ -9,11 +9,13 @@ import platform
 import resource
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from trayagent import resources
 from trayagent.config.load import Config
 from trayagent.config.state import read_choices, write_choices
 from trayagent.config.watch import ConfigWatch
@@ -40,7 +42,16 @@ from trayagent.identity.insight import Insight
 from trayagent.ledger.ledger import Ledger
 from trayagent.manifest.load import Library
 from trayagent.model.effects import Banner, Effect, Tray
-from trayagent.model.events import Configured, Event, Frame, ManifestsChanged, Panes, PulseState, Tick
+from trayagent.model.events import (
+    Clients,
+    Configured,
+    Event,
+    Frame,
+    ManifestsChanged,
+    Panes,
+    PulseState,
+    Tick,
+)
 from trayagent.model.panes import PaneInfo
 from trayagent.model.settings import Settings
 from trayagent.model.states import RANK, State
@@ -112,7 +123,8 @@ class Parts:
 
     def _make_desktop(self) -> None:
         self.bus = SessionBus()
-        self.notifier = notifier(self.settings.notify, self.bus, self.feed, self._pressed)
+        icon = str(resources.folder("icons") / "hicolor" / "48x48" / "apps" / "trayagent.png")
+        self.notifier = notifier(self.settings.notify, self.bus, self.feed, self._pressed, icon=icon)
         self.windows = windows(self.bus)
         self.quiet = QuietWatch(self.feed, self.bus)
         self.system_bus = SystemBus(os.environ)
@@ -207,12 +219,21 @@ class Parts:
         self.pump.feed(event)
 
     def _from_source(self, event: Event) -> None:
+        if isinstance(event, Clients) and event.clients:
+            self.ends.spawn(self._clients(event))
+            return
         self.feed(event)
         if isinstance(event, Frame):
             self._read_options(event.info)
         elif isinstance(event, Panes):
             for info in event.panes:
                 self._read_options(info)
+
+    async def _clients(self, event: Clients) -> None:
+        """A client's WINDOWID is inherited and may name another terminal's window: ask for the real one."""
+        found = await asyncio.gather(*(self.windows.window_of(client) for client in event.clients))
+        clients = (replace(c, window_hint=window) for c, window in zip(event.clients, found, strict=True))
+        self.feed(replace(event, clients=tuple(clients)))
 
     def _read_options(self, info: PaneInfo) -> None:
         for claim in self._option_reader.claims(info, self.clock.now(), self.clock.wall_offset()):
@@ -275,7 +296,8 @@ class Parts:
         lines = [*self.config.messages, *(str(one) for one in self.library.problems if one.fatal)]
         lines += [f"{one.place}: {one.text}" for one in self.tmux.problems()]
         lines += self.engine.problems().values()
-        lines += [*self.bus.problems(), *self.notifier.problems(), *self.windows.problems()]
+        for part in (self.bus, self.notifier, self.windows, self.quiet, self.sound):
+            lines += part.problems()
         if self.tray is not None:
             lines += self.tray.problems()
         if self.ledger.problem:
