@@ -65,7 +65,8 @@ class Daemon:
     ) -> None:
         self._own = Path(tempfile.mkdtemp(prefix="daemon-")) if env is None else None
         base = surroundings(self._own) if self._own else dict(env or {})
-        changed = {**base, **(environ or {})}
+        # The tree that these tests belong to, whatever may be installed beside it.
+        changed = {**base, "PYTHONPATH": str(ROOT), **(environ or {})}
         self.env = {name: value for name, value in changed.items() if value is not None}
         self.args = tuple(args)
         self.runtime = Path(self.env["XDG_RUNTIME_DIR"]) / "trayagent"

@@ -200,13 +200,18 @@ def _gate(table: Table, depth: int, budget: _Budget, *, positive: bool) -> Gate:
     either = [_member(child, depth, budget, positive=True) for child in table.tables("any", LIMITS.gates)]
     if either:
         members.append(Any(tuple(either)))
-    if positive and not members:
+    if positive and not members and not _refused(table):
         table.wrong("", "needs at least one of contains, regex, line_regex, all, any")
     vetoes = [_member(child, depth, budget, positive=False) for child in table.tables("not", LIMITS.gates)]
     members += [Not(veto) for veto in vetoes]
-    if not positive and not members:
+    if not positive and not members and not _refused(table):
         table.wrong("", "a member of `not` needs a matcher")
     return members[0] if len(members) == 1 else All(tuple(members))
+
+
+def _refused(table: Table) -> bool:
+    """Whether something is wrong with this rule already: what only follows from that needs no saying."""
+    return any(problem.fatal and problem.rule == table.rule for problem in table.report.problems)
 
 
 def _member(table: Table, depth: int, budget: _Budget, *, positive: bool) -> Gate:
