@@ -240,7 +240,7 @@ class Daemon:
     # -- parts -----------------------------------------------------------------------------
 
     def _command(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "trayagent.cli.main", *args]
+        return [sys.executable, "-m", "trayagent", *args]
 
     def _account(self) -> str:
         """What it lists, saw and said, for the report of a failure."""
