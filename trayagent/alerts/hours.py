@@ -76,6 +76,14 @@ def _quiet_end(quiet: QuietSettings, epoch: int, zone: tzinfo | None) -> float |
     return max(ends, default=None)
 
 
+def quiet_start(quiet: QuietSettings, epoch: float, zone: tzinfo | None) -> float | None:
+    """Epoch seconds at which the next quiet hours begin, None if none ever do."""
+    today = local(epoch, zone).date()
+    days = [today + timedelta(days=ahead) for ahead in range(8)]
+    bounds = [_bounds(span, day, zone) for day in days for span in quiet.spans if day.weekday() in span.days]
+    return min((start for start, end in bounds if epoch < start < end), default=None)
+
+
 def _bounds(span: QuietSpan, day: date, zone: tzinfo | None) -> tuple[float, float]:
     """The span that starts on `day`; empty when its ends are equal."""
     start = instant(day, span.start, zone)

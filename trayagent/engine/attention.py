@@ -46,6 +46,16 @@ class Attention:
         found = self.clients.get(pane.key.server, ())
         return [client for client in found if not client.control and client.window_id == pane.window_id]
 
+    def last_used(self) -> Client | None:
+        """The client into whose terminal the person typed last, None if none is attached."""
+        shown = [
+            client
+            for clients in self.clients.values()
+            for client in clients
+            if client.tty and client.pane is not None and not client.control
+        ]
+        return max(shown, key=lambda client: client.activity, default=None)
+
     def in_front(self, client: Client) -> bool:
         """Whether the client's terminal window has the keyboard."""
         if not self.window.known or client.control:

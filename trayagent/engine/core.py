@@ -16,12 +16,13 @@ from trayagent.alerts.policy import Alerts
 from trayagent.engine.attention import Attention
 from trayagent.engine.panes import Pane
 from trayagent.engine.planner import CALM_AFTER, Planner
+from trayagent.engine.recent import Recent
 from trayagent.engine.views import labels_of, view_of
 from trayagent.identity import Index
 from trayagent.judge import Evidence, Memory, decide, fresh, seen
 from trayagent.manifest.format import Manifest
 from trayagent.model.effects import AskUser, Effect, RecordGone, RecordTransition
-from trayagent.model.events import Remembered, Repo
+from trayagent.model.events import Programs, Remembered, Repo
 from trayagent.model.evidence import Claim, Transition
 from trayagent.model.keys import PaneKey, ProcessKey, ServerKey
 from trayagent.model.settings import Settings
@@ -69,6 +70,9 @@ class Core:
     judge_at: dict[PaneKey, float] = field(default_factory=dict)
     catching: set[PaneKey] = field(default_factory=set)
     problems: dict[str, str] = field(default_factory=dict)
+    config_problems: tuple[str, ...] = ()
+    programs: Programs = field(default_factory=Programs)
+    recent: Recent = field(default_factory=Recent)
     out: list[Effect] = field(default_factory=list)
     now: float = 0.0
     tray_dirty: bool = True

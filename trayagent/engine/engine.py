@@ -16,7 +16,7 @@ from typing import Any
 from trayagent.alerts.policy import Alerts
 from trayagent.engine import explain, jobs, listing, looking, person, wording
 from trayagent.engine.core import Core, Manifests
-from trayagent.engine.menu import tray_view
+from trayagent.engine.menu import stale_at, tray_view
 from trayagent.identity import Index
 from trayagent.model import events
 from trayagent.model.effects import (
@@ -66,6 +66,8 @@ HANDLERS: dict[type, Callable[[Core, Any], None]] = {
     events.BannerFailed: person.policy,
     events.BannerClosed: person.policy,
     events.Configured: person.configured,
+    events.Programs: person.programs,
+    events.Recalled: person.recalled,
     events.ManifestsChanged: person.manifests_changed,
 }
 
@@ -74,6 +76,7 @@ ROUTINE = frozenset({events.Pulse, events.Frame, events.LookEnded, events.Physic
 
 # The tooltip counts minutes; nobody needs them fresher than this, and only while somebody waits.
 TOOLTIP_EVERY = 60.0
+TRAY_LEAST = 1.0
 # Attention is asked for again at most this often while a banner is about to be shown.
 ASK_EVERY = 0.4
 
@@ -177,6 +180,7 @@ class Engine:
         self._plan()
         if core.watch_dirty:
             self._watch()
+        core.tray_dirty |= core.recent.note(core.out)
         if core.tray_dirty or (self._tooltip is not None and self._tooltip <= core.now):
             self._show_tray()
 
@@ -228,8 +232,6 @@ class Engine:
         core = self.core
         core.tray_dirty = False
         views = tuple(core.views())
-        waiting = any(view.state in (State.BLOCKED, State.ERROR, State.DONE) for view in views)
-        self._tooltip = core.now + TOOLTIP_EVERY if waiting else None
         view = tray_view(
             views,
             core.now,
@@ -238,7 +240,30 @@ class Engine:
             wall_offset=core.wall_offset,
             zone=core.zone,
             problems=tuple(core.problems.values()),
+            config_problems=core.config_problems,
+            recent=core.recent.last(core.settings.tray.recent),
+            alive={key for key, pane in core.panes.items() if not pane.gone},
+            programs=core.programs,
+            dnd=core.dnd,
         )
+        self._tooltip = self._show_again_at(views)
         if view != self._shown:
             self._shown = view
             core.out.append(Tray(view))
+
+    def _show_again_at(self, views: tuple[PaneView, ...]) -> float | None:
+        """When the tray is drawn anew though nothing happened."""
+        core = self.core
+        waiting = any(view.state in (State.BLOCKED, State.ERROR, State.DONE) for view in views)
+        stale = stale_at(
+            views,
+            core.now,
+            alerts=core.alerts,
+            settings=core.settings,
+            wall_offset=core.wall_offset,
+            zone=core.zone,
+        )
+        if stale is not None:
+            stale = max(stale, core.now + TRAY_LEAST)  # quiet hours are known to the second only
+        moments = (stale, core.now + TOOLTIP_EVERY if waiting else None)
+        return min((moment for moment in moments if moment is not None), default=None)

@@ -1,20 +1,27 @@
 """The tray as data: icon, tooltip, menu and clicks, drawn from the panes as they are now.
 
     status line
-    problems
+    what is wrong: with the watching, and with the config file (a click opens it)
     ──  needs you: longest waiting first; as many as the number on the icon
     ──  done, unread
     ──  working and idle; beyond `tray.fold` of them in a submenu
-    ──  Mute, forget: a submenu a pane (rows themselves stay flat: hosts open a row's
+    ──  Mute, why?, forget: a submenu a pane (rows themselves stay flat: hosts open a row's
         submenu where its click should jump)
+        Recent
         Pause
+        quiet hours, the desktop's do not disturb
+        Sounds
+    ──  Edit config
+        Doctor
+        About
         Quit
 
 An item's id belongs to the thing that it stands for (a pane keeps its id when it moves to
 another section), so that an open menu can be updated in place. Actions are tuples:
 
-    ("jump", token)  ("next",)  ("forget", token)  ("quit",)
-    ("mute", scope, value, word)   ("pause", word)
+    ("jump", token)  ("next",)  ("copy", token)  ("why", token)  ("forget", token)
+    ("mute", scope, value, word)   ("pause", word)   ("read",)
+    ("sounds", mode)  ("test-sound",)  ("edit-config",)  ("doctor",)  ("about",)  ("quit",)
 
 with a pane's token (`PaneKey.token`) and a word of `alerts.hours.until` (`1h tomorrow always off`).
 """
@@ -22,37 +29,30 @@ with a pane's token (`PaneKey.token`) and a word of `alerts.hours.until` (`1h to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable, Sequence, Set
 
-from trayagent.alerts.hours import local, zone_of
+from trayagent.engine.recent import Entry
+from trayagent.engine.submenus import (
+    ASK,
+    Clock,
+    Silencing,
+    panes_menu,
+    pause_menu,
+    quiet_rows,
+    recent_menu,
+    sounds_menu,
+    told,
+)
 from trayagent.engine.wording import agent_of, duration, one_line, place, said, summary, tooltip
 from trayagent.judge.rollup import loudest
+from trayagent.model.events import Programs
+from trayagent.model.keys import PaneKey
 from trayagent.model.settings import Settings
 from trayagent.model.states import GLYPH, RANK, State
 from trayagent.model.view import MenuItem, PaneView, TrayView
 
-_ASK = 60  # characters of a question in the menu
-_PROBLEM = 100
-_MUTES = (("1h", "Mute 1 h"), ("tomorrow", "Mute until tomorrow"), ("always", "Mute always"))
-_PAUSES = (
-    ("30m", "30 min"),
-    ("1h", "1 h"),
-    ("4h", "4 h"),
-    ("tomorrow", "Until tomorrow"),
-    ("always", "Until unpaused"),
-)
-
-
-class Silencing(Protocol):
-    """What the menu asks the alert policy (`alerts.policy.Alerts`)."""
-
-    def paused(self, now: float) -> tuple[bool, float | None]:
-        """Whether alerts are paused, and until when in engine seconds (None: no end)."""
-
-    def mutes(self, view: PaneView, now: float) -> tuple[tuple[str, str], ...]:
-        """Scope and value of each mute of this pane that can be taken back."""
+_PROBLEM = 100  # characters
+_ALL = Programs(terminal=True, editor=True, clipboard=True)
 
 
 def tray_view(
@@ -64,32 +64,43 @@ def tray_view(
     wall_offset: float,
     zone: str = "",
     problems: Sequence[str] = (),
+    config_problems: Sequence[str] = (),
+    recent: Sequence[Entry] = (),
+    alive: Set[PaneKey] = frozenset(),
+    programs: Programs = _ALL,
+    dnd: bool = False,
 ) -> TrayView:
-    """The tray at engine time `now`. problems: what hinders the watching, a line each."""
+    """The tray at engine time `now`. problems: what hinders the watching, a line each; config_problems:
+    what is wrong with the config file. recent: the last alerts, newest first; alive: panes that a
+    click on them can still show. dnd: the desktop's own do-not-disturb."""
     views = sorted(views, key=lambda view: (view.since, view.key))
     need = [view for view in views if view.needs_you]
     done = [view for view in views if view.state is State.DONE]
     rest = [view for view in views if not view.needs_you and view.state is not State.DONE]
     rest.sort(key=lambda view: RANK[view.state])
     names = _names(views)
-    clock = _Clock(now, wall_offset, zone)
+    clock = Clock(now, wall_offset, zone)
     rows = {view.key: _pane(view, names[view.key], clock) for view in views}
-    more = tuple(_more(view, names[view.key], alerts, clock) for view in (*need, *done, *rest))
     paused, end = alerts.paused(now)
     until = clock.until(end)
+    manage = [panes_menu((*need, *done, *rest), names, alerts, programs, clock)] if views else []
+    past = [recent_menu(recent, alive, clock)] if recent else []
     sections = (
-        ("status", [_told("status", summary(views)), *(_told(f"problem|{one}", one) for one in problems)]),
+        ("status", [told("status", summary(views)), *_problems(problems, config_problems, programs)]),
         ("need", [rows[view.key] for view in need]),
         ("done", [rows[view.key] for view in done]),
         ("rest", _folded([rows[view.key] for view in rest], settings.tray.fold)),
         (
-            "end",
+            "alerts",
             [
-                *([MenuItem("panes", "Mute or forget", children=more)] if more else []),
-                _pause(until if paused else None),
-                MenuItem("quit", "Quit", ("quit",)),
+                *manage,
+                *past,
+                pause_menu(until if paused else None),
+                *quiet_rows(settings.quiet_hours, clock, dnd),
+                sounds_menu(settings.sounds.mode),
             ],
         ),
+        ("end", _end(programs)),
     )
     return TrayView(
         state=loudest(view.state for view in views),
@@ -102,76 +113,48 @@ def tray_view(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Clock:
-    """Engine seconds now, and what makes them local time."""
-
-    now: float
-    wall_offset: float
-    zone: str
-
-    def until(self, end: float | None) -> str:
-        """When a pause or mute ends: `until 14:30`, `until Tue 08:00`, `until undone` (None: no end)."""
-        if end is None:
-            return "until undone"
-        today, then = (local(at + self.wall_offset, zone_of(self.zone)) for at in (self.now, end))
-        return f"until {then:%H:%M}" if then.date() == today.date() else f"until {then:%a %H:%M}"
+def stale_at(
+    views: Iterable[PaneView],
+    now: float,
+    *,
+    alerts: Silencing,
+    settings: Settings,
+    wall_offset: float,
+    zone: str = "",
+) -> float | None:
+    """When time alone makes the tray untrue, in engine seconds: a pause, mute or quiet hours end or begin."""
+    _, pause = alerts.paused(now)
+    ends = [pause, *Clock(now, wall_offset, zone).quiet(settings.quiet_hours)]
+    ends += [view.muted_until for view in views if view.muted]
+    return min((end for end in ends if end is not None), default=None)
 
 
 # -- panes -------------------------------------------------------------------------------
 
 
-def _names(views: Sequence[PaneView]) -> dict[object, str]:
+def _names(views: Sequence[PaneView]) -> dict[PaneKey, str]:
     """What each pane is called; those that would read alike get session and window too."""
     alike = Counter((place(view), agent_of(view)) for view in views)
-    names: dict[object, str] = {}
+    names: dict[PaneKey, str] = {}
     for view in views:
         name = place(view)
         if alike[name, agent_of(view)] > 1:
             where = f"{view.session}:{view.window_index} {view.pane_id}" if view.session else view.pane_id
-            name = f"{name} [{one_line(where, _ASK)}]"
+            name = f"{name} [{one_line(where, ASK)}]"
         names[view.key] = name
     return names
 
 
-def _pane(view: PaneView, name: str, clock: _Clock) -> MenuItem:
+def _pane(view: PaneView, name: str, clock: Clock) -> MenuItem:
     """A pane's row: a click jumps."""
     parts = [f"{GLYPH[view.state]} {name}"]
-    parts.append(said(view, lines=1, length=_ASK) if view.needs_you else agent_of(view))
+    parts.append(said(view, lines=1, length=ASK) if view.needs_you else agent_of(view))
     if view.state is not State.IDLE:
         parts.append(duration(clock.now - view.since))
     if view.muted:
         parts.append(f"muted {clock.until(view.muted_until)}")
     token = view.key.token
     return MenuItem(f"pane|{token}", " · ".join(part for part in parts if part), ("jump", token))
-
-
-def _more(view: PaneView, name: str, alerts: Silencing, clock: _Clock) -> MenuItem:
-    """What else can be done with a pane."""
-    token = view.key.token
-    id = f"more|{token}"
-    children = (
-        *_mutes(view, id, alerts.mutes(view, clock.now)),
-        MenuItem(f"{id}|forget", "Forget", ("forget", token)),
-    )
-    return MenuItem(id, f"{GLYPH[view.state]} {name} · {agent_of(view)}", children=children)
-
-
-def _mutes(view: PaneView, id: str, mutes: Sequence[tuple[str, str]]) -> list[MenuItem]:
-    """Ways to mute a pane; or to take back what mutes it, unless that is written in the config."""
-    if not view.muted:
-        token = view.key.token
-        return [MenuItem(f"{id}|mute|{word}", label, ("mute", "pane", token, word)) for word, label in _MUTES]
-    if not mutes:
-        return [_told(f"{id}|muted", "Muted in the config")]
-    return [
-        MenuItem(
-            f"{id}|unmute|{scope}",
-            "Unmute" if scope == "pane" else f"Unmute {scope} {one_line(value, _ASK)}",
-            ("mute", scope, value, "off"),
-        )
-        for scope, value in mutes
-    ]
 
 
 def _folded(rows: list[MenuItem], fold: int) -> list[MenuItem]:
@@ -183,17 +166,23 @@ def _folded(rows: list[MenuItem], fold: int) -> list[MenuItem]:
 # -- the rest ----------------------------------------------------------------------------
 
 
-def _pause(until: str | None) -> MenuItem:
-    """until: how long alerts are paused, None when they are not."""
-    choices = [MenuItem(f"pause|{word}", label, ("pause", word)) for word, label in _PAUSES]
-    if until is not None:
-        choices.insert(0, MenuItem("pause|off", "Unpause", ("pause", "off")))
-    return MenuItem("pause", "Pause" if until is None else f"Paused {until}", children=tuple(choices))
+def _problems(problems: Sequence[str], config_problems: Sequence[str], programs: Programs) -> list[MenuItem]:
+    """What is wrong, a row each; of the config file the first thing only, which is the one to mend first."""
+    rows = [told(f"problem|{one}", one_line(one, _PROBLEM)) for one in problems]
+    for one in config_problems[:1]:
+        action = ("edit-config",) if programs.editor else ()
+        rows.append(MenuItem("config|problem", one_line(one, _PROBLEM), action, enabled=bool(action)))
+    return rows
 
 
-def _told(id: str, label: str) -> MenuItem:
-    """A row that only tells."""
-    return MenuItem(id, one_line(label, _PROBLEM), enabled=False)
+def _end(programs: Programs) -> list[MenuItem]:
+    edit = [MenuItem("config", "Edit config", ("edit-config",))] if programs.editor else []
+    return [
+        *edit,
+        MenuItem("doctor", "Doctor", ("doctor",)),
+        MenuItem("about", "About", ("about",)),
+        MenuItem("quit", "Quit", ("quit",)),
+    ]
 
 
 def _joined(sections: Iterable[tuple[str, list[MenuItem]]]) -> tuple[MenuItem, ...]:

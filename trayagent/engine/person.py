@@ -5,6 +5,7 @@ from __future__ import annotations
 from trayagent.engine.core import Core
 from trayagent.engine.looking import see_screen
 from trayagent.identity import identify
+from trayagent.model.effects import RecordRead
 from trayagent.model.events import (
     ActiveWindow,
     BannerClosed,
@@ -17,12 +18,15 @@ from trayagent.model.events import (
     ManifestsChanged,
     MuteSet,
     Paused,
+    Programs,
     Read,
+    Recalled,
     Resumed,
     UserIdle,
     Visited,
     Wall,
 )
+from trayagent.model.keys import PaneKey
 
 # A window that gets the keyboard shows what its client shows now, which the last list may not say.
 CLIENTS_AFTER = 0.05
@@ -51,11 +55,13 @@ def locked(core: Core, event: Locked) -> None:
 def desktop_quiet(core: Core, event: DesktopQuiet) -> None:
     """The desktop's do-not-disturb was switched."""
     core.attention.quiet = event.on
+    core.tray_dirty = True
 
 
 def wall(core: Core, event: Wall) -> None:
     """The wall clock was read, or set."""
     core.wall_offset, core.zone = event.offset, event.zone or core.zone
+    core.tray_dirty = True
 
 
 def resumed(core: Core, event: Resumed) -> None:
@@ -70,18 +76,24 @@ def resumed(core: Core, event: Resumed) -> None:
 
 def visited(core: Core, event: Visited) -> None:
     """The person went to a pane through us."""
-    pane = core.panes.get(event.pane)
-    if pane is not None:
-        core.see(pane, "clicked")
+    _seen(core, event.pane, "clicked")
 
 
 def read(core: Core, event: Read) -> None:
     """Ended items are read."""
-    keys = [event.pane] if event.pane is not None else list(core.panes)
-    for key in keys:
-        pane = core.panes.get(key)
-        if pane is not None:
-            core.see(pane, "command")
+    keys = {event.pane} if event.pane is not None else core.panes.keys() | core.recent.unread()
+    for key in sorted(keys):
+        _seen(core, key, "command")
+
+
+def _seen(core: Core, key: PaneKey, how: str) -> None:
+    """What a pane shows was seen; and its last item is read, though the pane may show it no longer."""
+    pane = core.panes.get(key)
+    if pane is not None:
+        core.see(pane, how)
+    told = any(isinstance(effect, RecordRead) and effect.pane == key for effect in core.out)
+    if not told and key in core.recent.unread():
+        core.out.append(RecordRead(key, core.now, how))
 
 
 def forget(core: Core, event: Forget) -> None:
@@ -100,13 +112,28 @@ def policy(core: Core, event: MuteSet | Paused | BannerShown | BannerFailed | Ba
 
 
 def configured(core: Core, event: Configured) -> None:
-    """New settings are in force."""
+    """The config was read anew."""
+    core.config_problems = event.problems
+    core.tray_dirty = True
+    if event.settings == core.settings:
+        return
     core.settings = event.settings
     core.attention.away_after = event.settings.alerts.away_after
     core.alerts.configure(event.settings, core.now)
     for pane in core.panes.values():
         if pane.here:
             core.judge(pane)
+
+
+def programs(core: Core, event: Programs) -> None:
+    """The person's programs were looked for."""
+    core.programs = event
+    core.tray_dirty = True
+
+
+def recalled(core: Core, event: Recalled) -> None:
+    """An alert from before this start."""
+    core.recent.recall(event, core.wall_offset)
     core.tray_dirty = True
 
 

@@ -2,8 +2,8 @@
 
 `record` never waits and never raises. The questions read over a connection of their own and
 may take a while: ask them before the loop runs, or in a thread. None of them raises either;
-a file that cannot be read answers with nothing, once said why. `last_ids` and `remembered` may
-be asked before `start`.
+a file that cannot be read answers with nothing, once said why. `last_ids`, `remembered` and
+`recalled` may be asked before `start`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trayagent.ledger import reads, schema
 from trayagent.ledger.reads import HISTORY_LIMIT, NextIds
 from trayagent.ledger.store import Record
 from trayagent.ledger.writer import Report, Writer
-from trayagent.model.events import Remembered
+from trayagent.model.events import Recalled, Remembered
 from trayagent.model.settings import LedgerSettings
 
 _BOUND = 10_000
@@ -85,6 +85,10 @@ class Ledger:
     def remembered(self) -> list[Remembered]:
         """What is known of each pane that had not left when the last daemon ended."""
         return self._ask(reads.remembered, [])
+
+    def recalled(self, limit: int) -> list[Recalled]:
+        """The last `limit` alerts that were told, or held until something ends, oldest first."""
+        return self._ask(lambda connection: reads.recalled(connection, limit), [])
 
     def last_ids(self) -> NextIds:
         """The next alert and transition ids: higher than any that was ever recorded."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, NamedTuple
 
-from trayagent.model.events import Remembered
+from trayagent.ledger.store import LETS_GO
+from trayagent.model.events import Recalled, Remembered
+from trayagent.model.evidence import Labels
 from trayagent.model.keys import PaneKey, ProcessKey
-from trayagent.model.states import State
+from trayagent.model.states import Kind, Reason, State
 
 HISTORY_LIMIT = 100
 
@@ -47,6 +49,48 @@ def remembered(connection: sqlite3.Connection) -> list[Remembered]:
             )
         )
     return found
+
+
+_ALERTS = """
+SELECT id, at, token, agent, agent_name, project, path, branch, session, window, pane, after, kind, reason,
+  outcome, held_by, read_at, text
+FROM transitions
+WHERE outcome IN ('delivered', 'merged', 'failed') OR (outcome = 'held' AND held_by IN ({holds}))
+ORDER BY id DESC LIMIT ?"""
+
+
+def recalled(connection: sqlite3.Connection, limit: int) -> list[Recalled]:
+    """The last alerts, oldest first; rows that cannot be understood are left out."""
+    found = []
+    holds = ", ".join("?" * len(LETS_GO))
+    for row in connection.execute(_ALERTS.format(holds=holds), (*sorted(LETS_GO), limit)):
+        try:
+            found.append(_recalled(row))
+        except ValueError:
+            continue  # written by another version
+    return found[::-1]
+
+
+def _recalled(row: sqlite3.Row) -> Recalled:
+    pane = PaneKey.from_token(row["token"])
+    server = row["pane"].removesuffix(f":{pane.id}") if row["pane"].endswith(f":{pane.id}") else ""
+    labels = Labels(
+        row["project"], row["path"], row["branch"], row["agent"], row["agent_name"], server, row["session"],
+        row["window"], row["pane"],
+    )  # fmt: skip
+    return Recalled(
+        id=row["id"],
+        at_wall=row["at"],
+        pane=pane,
+        state=State(row["after"]),
+        labels=labels,
+        outcome=row["outcome"],
+        held_by=row["held_by"],
+        kind=Kind(row["kind"]) if row["kind"] else None,
+        reason=Reason(row["reason"]) if row["reason"] else None,
+        message=row["text"] or "",
+        read=row["read_at"] is not None,
+    )
 
 
 _TRANSITIONS = """

@@ -20,7 +20,7 @@ Entry = tuple[Record, float]
 # the next start; `delayed` and `failed` have not, `cancelled` has no state left to tell.
 _TOLD = ("delivered", "merged", "held")
 # What was held for one of these is told when the hold ends, also when that is after a restart.
-_LETS_GO = frozenset({"paused", "muted", "quiet-hours", "desktop-dnd", "locked"})
+LETS_GO = frozenset({"paused", "muted", "quiet-hours", "desktop-dnd", "locked"})
 _ALERTABLE = (State.BLOCKED, State.ERROR, State.DONE)
 _TEXT_CHARACTERS = 1000
 _DAY = 86_400.0
@@ -129,7 +129,7 @@ def _delivery(connection: sqlite3.Connection, record: RecordDelivery, offset: fl
         "UPDATE transitions SET outcome = ?, held_by = ?, alert = coalesce(?, alert) WHERE id = ?",
         (*outcome, record.transition),
     )
-    still_to_tell = record.outcome == "held" and record.reason in _LETS_GO
+    still_to_tell = record.outcome == "held" and record.reason in LETS_GO
     if record.outcome in _TOLD and not still_to_tell:
         connection.execute("UPDATE panes SET alerted = 1 WHERE transition_id = ?", (record.transition,))
     if record.alert is not None:

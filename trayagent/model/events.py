@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trayagent.model.evidence import Claim
+from trayagent.model.evidence import Claim, Labels
 from trayagent.model.keys import PaneKey, ProcessKey, ServerKey
 from trayagent.model.panes import Client, PaneInfo, Screen
 from trayagent.model.process import Job
 from trayagent.model.settings import Settings
-from trayagent.model.states import State
+from trayagent.model.states import Kind, Reason, State
 
 # -- from sources ------------------------------------------------------------------------
 
@@ -244,9 +244,22 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """New settings are in force."""
+    """The config was read. settings: in force now; problems: what is wrong with the file, a line each."""
 
     settings: Settings
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """What of the person's own programs is there, so that the menu offers only what works.
+
+    terminal: one that a command can be run in. editor: something that opens the config file.
+    clipboard: something that takes a text."""
+
+    terminal: bool = False
+    editor: bool = False
+    clipboard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +284,25 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """An alert from before this start, as the ledger has it (fed oldest first, after Wall).
+
+    id: of its transition. at_wall: epoch seconds. outcome and held_by: as in RecordDelivery."""
+
+    id: int
+    at_wall: float
+    pane: PaneKey
+    state: State
+    labels: Labels
+    outcome: str
+    held_by: str = ""
+    kind: Kind | None = None
+    reason: Reason | None = None
+    message: str = ""
+    read: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Nothing happened but time; fed when Engine.wake_at is reached."""
 
@@ -279,5 +311,6 @@ Event = (
     Panes | ServerFound | ServerGone | Frame | Clients | LookEnded | Job | Claim
     | Pulse | TerminalsChanged | PulseState | Exited | Physics | Repo | Wall | Resumed
     | ActiveWindow | UserIdle | Locked | DesktopQuiet | BannerShown | BannerFailed | BannerClosed
-    | Visited | MuteSet | Paused | Read | Forget | Configured | ManifestsChanged | Remembered | Tick
+    | Visited | MuteSet | Paused | Read | Forget | Configured | Programs | ManifestsChanged
+    | Remembered | Recalled | Tick
 )  # fmt: skip
