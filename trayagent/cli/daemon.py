@@ -53,11 +53,27 @@ def print_status(answer: Json) -> None:
     paused = answer.get("paused") or {}
     if paused.get("on"):
         click.echo(f"Alerts are paused {_until(paused.get('until'))}.")
+    for line in _quieter(answer.get("quiet") or {}, answer.get("sounds")):
+        click.echo(line)
     for problem in answer.get("problems") or []:
         click.echo(style(f"! {clean(problem)}", fg="yellow"))
     click.echo(
         style(f"trayagent {answer['version']}, pid {answer['pid']}, config {answer['config']}", dim=True)
     )
+
+
+def _quieter(quiet: Json, sounds: str | None) -> list[str]:
+    """What else keeps alerts back, or silent."""
+    lines = []
+    if quiet.get("on"):
+        lines.append(f"Quiet hours until {moment(quiet['until'])}.")
+    elif quiet.get("next"):
+        lines.append(f"The next quiet hours begin at {moment(quiet['next'])}.")
+    if quiet.get("dnd"):
+        lines.append("The desktop's do not disturb is on.")
+    if sounds == "off":
+        lines.append("Sounds are off.")
+    return lines
 
 
 def _until(epoch: float | None) -> str:

@@ -40,6 +40,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "unpause": ("quiet:unpause", "End the pause."),
         "read": ("quiet:read", "Mark ended turns as read."),
         "forget": ("quiet:forget", "Take a pane off the list until it changes."),
+        "sounds": ("sounds:sounds", "How alerts are heard: mode, list, test."),
         "test-alert": ("daemon:test_alert", "Show a banner and play its sound, to see that it works."),
     },
     "Set up": {

@@ -1,7 +1,7 @@
-"""What the person chose in the menu (mutes, pause): one JSON object in the state folder.
+"""What the person chose in the menu (mutes, pause, sounds): one JSON object in the state folder.
 
 The config is the person's own text and is not written for a click; this file is ours. What it
-holds is the business of alerts, which also judges it when it is read back. It is replaced at
+holds is the business of those who chose, who also judge it when it is read back. It is replaced at
 once, never in parts, but not forced to the disk: that may take long, and a power cut costs no
 more than a click.
 """
@@ -24,11 +24,11 @@ def read_choices(path: Path) -> tuple[dict[str, Any] | None, str | None]:
     except FileNotFoundError:
         return None, None
     except OSError as error:
-        return None, f"{path}: cannot be read ({error.strerror}); mutes and pause are forgotten"
+        return None, f"{path}: cannot be read ({error.strerror}); the menu's choices are forgotten"
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        return None, f"{path}: is damaged; mutes and pause are forgotten"
+        return None, f"{path}: is damaged; the menu's choices are forgotten"
     return data, None
 
 
@@ -44,5 +44,5 @@ def write_choices(path: Path, choices: dict[str, Any]) -> str | None:
     except OSError as error:
         if temporary.is_file():
             temporary.unlink()
-        return f"{path}: mutes and pause cannot be kept ({error.strerror})"
+        return f"{path}: the menu's choices cannot be kept ({error.strerror})"
     return None

@@ -8,14 +8,13 @@ happens only here, for a click or a command.
 from __future__ import annotations
 
 import logging
-import os
-import shutil
-import subprocess
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 from trayagent.alerts.hours import until
-from trayagent.model.effects import Banner
+from trayagent.daemon.choices import MODES
+from trayagent.daemon.errands import Errands
+from trayagent.daemon.outcome import Outcome
 from trayagent.model.events import Forget, MuteSet, Paused, Read, Visited
 from trayagent.model.keys import PaneKey
 from trayagent.model.states import RANK, State
@@ -28,16 +27,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("trayagent")
 
 HOUR = 3600.0
-# What a person calls "a terminal", in the order in which it is asked for; each takes `-e COMMAND...`.
-TERMINALS = ("x-terminal-emulator", "kitty", "alacritty", "foot", "konsole", "gnome-terminal", "xterm")
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of it, as a sentence for the person."""
-
-    ok: bool
-    text: str
+Work = Coroutine[Any, Any, Outcome]
 
 
 class Actions:
@@ -45,42 +36,52 @@ class Actions:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self.errands = Errands(parts)
         self._back: list[Spot] = []
         self._last_next: PaneKey | None = None
         self._attach: dict[int, tuple[str, ...]] = {}
+        pane = PaneKey.from_token
+        # What the rows of engine.menu ask for: the action's arguments and the click's activation token.
+        self._verbs: dict[str, Callable[[tuple[str, ...], str | None], Work | object]] = {
+            "jump": lambda args, token: self.jump(pane(args[0]), token),
+            "next": lambda args, token: self.next(token),
+            "mute": lambda args, _: self.mute(args[0], args[1], args[2]),
+            "forget": lambda args, _: parts.feed(Forget(pane(args[0]))),
+            "read": lambda args, _: parts.feed(Read(pane(args[0]) if args else None)),
+            "pause": lambda args, _: self.pause(args[0]),
+            "copy": lambda args, _: self.errands.copy(pane(args[0])),
+            "why": lambda args, _: self.errands.why(pane(args[0])),
+            "sounds": lambda args, _: self.choose_sounds(args[0]),
+            "test-sound": lambda args, _: self.test_sound(State.BLOCKED),
+            "edit-config": lambda args, _: self.errands.edit_config(),
+            "doctor": lambda args, _: self.errands.doctor(),
+            "about": lambda args, _: self.errands.about(),
+            "quit": lambda args, _: parts.stop("quit from the menu"),
+        }
 
     # -- from tray and banners -------------------------------------------------------------
 
     def act(self, action: tuple[str, ...], token: str | None = None) -> None:
         """Do what a menu row, icon click or button says; words as in engine.menu."""
-        verb, args = action[0], action[1:]
-        spawn = self._parts.ends.spawn
-        if verb == "jump":
-            spawn(self.jump(PaneKey.from_token(args[0]), token))
-        elif verb == "next":
-            spawn(self.next(token))
-        elif verb == "mute":
-            self.mute(args[0], args[1], args[2])
-        elif verb == "unmute":
-            self.mute(args[0], args[1], "off")
-        elif verb == "forget":
-            self._parts.feed(Forget(PaneKey.from_token(args[0])))
-        elif verb == "read":
-            self._parts.feed(Read(PaneKey.from_token(args[0]) if args else None))
-        elif verb == "pause":
-            self.pause(args[0])
-        elif verb == "unpause":
-            self.pause("off")
-        elif verb == "quit":
-            self._parts.stop("quit from the menu")
-        else:
-            log.warning("a menu row asked for %r, which nobody knows", verb)
+        verb = self._verbs.get(action[0])
+        if verb is None:
+            log.warning("a menu row asked for %r, which nobody knows", action[0])
+            return
+        work = verb(action[1:], token)
+        if isinstance(work, Coroutine):
+            self._parts.ends.spawn(self._answered(work))
+
+    async def _answered(self, work: Work) -> None:
+        """A click that came to nothing says why; one that did what it should needs no words."""
+        outcome = await work
+        if not outcome.ok and not outcome.told:
+            self.errands.tell("That did not work", outcome.text[:1].upper() + outcome.text[1:])
 
     def banner(self, alert: int, action: str, token: str | None) -> None:
         """A button of a banner was pressed."""
         panes = self._parts.engine.core.alerts.panes_of(alert)
         if action == "attach":
-            self.open_terminal(self._attach.get(alert, ()))
+            self._parts.ends.spawn(self._answered(self._open_attached(alert)))
         elif not panes:
             return
         elif action == "mute":
@@ -89,7 +90,7 @@ class Actions:
                 self._parts.feed(Read(pane))
             self._parts.remember_choices()
         else:
-            self._parts.ends.spawn(self.jump(panes[0], token))
+            self._parts.ends.spawn(self._answered(self.jump(panes[0], token)))
 
     # -- jumping ---------------------------------------------------------------------------
 
@@ -141,45 +142,17 @@ class Actions:
     def _not_shown(self, result: JumpResult) -> Outcome:
         if not result.attach:
             return Outcome(False, result.reason or "the pane is gone")
-        alert = self._parts.engine.core.alerts.new_alert()
-        self._attach[alert] = result.attach
         text = f"No terminal shows this tmux server. To see it: {result.attach_command}"
-        self._parts.notifier.show(
-            Banner(
-                alert,
-                (),
-                "Nobody is attached",
-                text,
-                State.UNKNOWN,
-                "low",
-                (("attach", "Open a terminal"),),
-                "notice",
-            )
-        )
-        return Outcome(False, f"no client is attached to this server; to see it: {result.attach_command}")
+        alert = self.errands.tell("Nobody is attached", text, (("attach", "Open a terminal"),))
+        self._attach[alert] = result.attach
+        text = f"no client is attached to this server; to see it: {result.attach_command}"
+        return Outcome(False, text, told=True)
 
-    def open_terminal(self, command: tuple[str, ...]) -> Outcome:
-        """Run a command in the person's own terminal; only ever for a button that says so."""
-        if not command:
-            return Outcome(False, "there is nothing to attach to")
-        named = os.environ.get("TERMINAL", "")
-        program = next(
-            (found for name in (named, *TERMINALS) if name and (found := shutil.which(name))), None
+    async def _open_attached(self, alert: int) -> Outcome:
+        command = self._attach.get(alert)
+        return (
+            self.errands.in_terminal(command) if command else Outcome(False, "there is nothing to attach to")
         )
-        if program is None:
-            return Outcome(False, "no terminal program was found; set TERMINAL to yours")
-        separator = "--" if program.endswith("gnome-terminal") else "-e"
-        try:
-            subprocess.Popen(
-                [program, separator, *command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return Outcome(False, f"{program} could not be started: {error.strerror}")
-        return Outcome(True, f"opened {program}")
 
     # -- choices ---------------------------------------------------------------------------
 
@@ -196,6 +169,17 @@ class Actions:
         self._parts.feed(Paused(end))
         self._parts.remember_choices()
         return end
+
+    def choose_sounds(self, mode: str) -> None:
+        """Be heard in this mode until another one is chosen. Raises ValueError for what is none."""
+        if mode not in MODES:
+            raise ValueError(f"no such mode: {mode!r} ({', '.join(MODES)})")
+        self._parts.choices.choose_sounds(mode, self._parts.config.settings)
+        self._parts.apply_choices()
+
+    async def test_sound(self, state: State, volume: float | None = None) -> Outcome:
+        """Make a state's sound heard."""
+        return Outcome(*await self._parts.sounds.test(state, volume))
 
     def _until(self, word: str) -> float | None:
         core = self._parts.engine.core

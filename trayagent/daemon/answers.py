@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from trayagent import __version__
+from trayagent.daemon.account import manifest_rows, problems
 from trayagent.daemon.doctor import checks
+from trayagent.engine.submenus import Clock
 from trayagent.ipc.broadcast import Broadcast
 from trayagent.ipc.panes import find_pane, pane_json, pane_name
 from trayagent.ipc.peer import Peer
@@ -55,6 +57,9 @@ class Answers:
             "manifests": self._manifests,
             "doctor": self._doctor,
             "reload": self._reload,
+            "sounds": lambda args: parts.sounds.describe(),
+            "sounds-mode": self._sounds_mode,
+            "sounds-test": self._sounds_test,
             "test-alert": self._test_alert,
         }
 
@@ -213,10 +218,18 @@ class Answers:
             "needs_you": counts["blocked"] + counts["error"],
             "longest_wait": round(max(waits), 1) if waits else None,
             "paused": {"on": paused, "until": self._wall(until)},
+            "quiet": self._quiet(now),
+            "sounds": self._parts.settings.sounds.mode,
             "tooltip": self._parts.tooltip,
             "config": str(self._parts.config.path),
-            "problems": self._parts.problems(),
+            "problems": problems(self._parts),
         }
+
+    def _quiet(self, now: float) -> Json:
+        """Quiet hours (until: their end, next: their next start) and the desktop's do-not-disturb."""
+        core = self._parts.engine.core
+        end, start = Clock(now, core.wall_offset, core.zone).quiet(core.settings.quiet_hours)
+        return {"on": end is not None, "until": self._wall(end), "next": self._wall(start), "dnd": core.dnd}
 
     def _stop(self, args: Json) -> Json:
         self._parts.stop("asked to by the stop command")
@@ -226,7 +239,7 @@ class Answers:
         return {"version": __version__, "protocol": VERSION, "pid": os.getpid()}
 
     def _manifests(self, args: Json) -> Json:
-        return {"manifests": self._parts.manifest_rows()}
+        return {"manifests": manifest_rows(self._parts)}
 
     async def _doctor(self, args: Json) -> Json:
         return {"checks": [check.to_json() for check in await checks(self._parts)]}
@@ -235,12 +248,24 @@ class Answers:
         problems = await self._parts.reload()
         return {"text": "read anew: config and manifests", "problems": problems}
 
+    def _sounds_mode(self, args: Json) -> Json:
+        try:
+            self._parts.actions.choose_sounds(args.get("mode", ""))
+        except ValueError as error:
+            raise VerbError("bad-args", str(error)) from None
+        mode = self._parts.settings.sounds.mode
+        return {"text": "sounds are off" if mode == "off" else f"sounds: {mode}", "mode": mode}
+
+    async def _sounds_test(self, args: Json) -> Json:
+        volume = args.get("volume")
+        outcome = await self._parts.actions.test_sound(
+            _state(args), None if volume is None else min(max(float(volume), 0.0), 1.0)
+        )
+        return _said(outcome.ok, outcome.text)
+
     async def _test_alert(self, args: Json) -> Json:
         delay = min(max(float(args.get("delay", 0.0)), 0.0), 3600.0)
-        try:
-            state = State(args.get("state", "blocked"))
-        except ValueError:
-            raise VerbError("bad-args", f"no such state: {args['state']!r}") from None
+        state = _state(args)
         self._parts.ends.spawn(self._alert_after(delay, state))
         return {"text": f"a test banner comes in {delay:g} s" if delay else "a test banner is on its way"}
 
@@ -255,6 +280,13 @@ class Answers:
 def _word(seconds: float | None) -> str:
     """A duration in the words of alerts.hours.until."""
     return "always" if seconds is None else f"{max(1, round(seconds))}s"
+
+
+def _state(args: Json) -> State:
+    try:
+        return State(args.get("state", "blocked"))
+    except ValueError:
+        raise VerbError("bad-args", f"no such state: {args['state']!r}") from None
 
 
 def _said(ok: bool, text: str, **more: str) -> Json:

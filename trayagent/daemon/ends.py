@@ -7,8 +7,6 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from trayagent import resources
-from trayagent.desktop.sound.choose import clip_of
 from trayagent.host.physics import measure as measure_jobs
 from trayagent.model import effects as e
 from trayagent.model.events import UserIdle
@@ -120,10 +118,7 @@ class Ends:
         self._parts.notifier.close(closing)
 
     def _sound(self, sound: e.Sound) -> None:
-        settings = self._parts.settings.sounds
-        clip = clip_of(sound, settings, resources.folder("sounds"))
-        if clip is not None and settings.mode in ("audio", "both"):
-            self._parts.sound.play(clip, settings.volume)
+        self._parts.sounds.play(sound)
 
     def _tray(self, tray: e.Tray) -> None:
         if self._parts.tray is not None:

@@ -11,20 +11,21 @@ import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
 from trayagent import resources
 from trayagent.config.load import Config
-from trayagent.config.state import read_choices, write_choices
 from trayagent.config.watch import ConfigWatch
 from trayagent.daemon.actions import Actions
+from trayagent.daemon.choices import Choices
 from trayagent.daemon.ends import Ends
 from trayagent.daemon.options import Options
 from trayagent.daemon.pump import Pump
+from trayagent.daemon.sounds import Sounds
 from trayagent.desktop.bus import SessionBus
 from trayagent.desktop.notify.choose import notifier
+from trayagent.desktop.programs import Launcher
 from trayagent.desktop.quiet.watch import QuietWatch
 from trayagent.desktop.sound.play import SoundPlayer
 from trayagent.desktop.tray.sni import SniTray
@@ -41,7 +42,7 @@ from trayagent.identity import Index
 from trayagent.identity.insight import Insight
 from trayagent.ledger.ledger import Ledger
 from trayagent.manifest.load import Library
-from trayagent.model.effects import Banner, Effect, Tray
+from trayagent.model.effects import Effect, Tray
 from trayagent.model.events import (
     Clients,
     Configured,
@@ -53,8 +54,7 @@ from trayagent.model.events import (
     Tick,
 )
 from trayagent.model.panes import PaneInfo
-from trayagent.model.settings import Settings
-from trayagent.model.states import RANK, State
+from trayagent.model.states import RANK
 from trayagent.model.view import PaneView
 from trayagent.reports.options import Options as PaneOptions
 from trayagent.sources.tmux.source import TmuxSource
@@ -77,7 +77,10 @@ class Parts:
         for line in self.config.reload().said:
             log.warning("%s", line)
         self.clock = Clock()
-        self.choices = state_folder(options) / "choices.json"
+        self.choices = Choices(state_folder(options) / "choices.json")
+        if self.choices.problem:
+            self._report("choices", self.choices.problem)
+        self.settings = self.choices.applied(self.config.settings)
         self.library = Library.standard(self.config.path.parent / "manifests")
         for problem in self.library.problems:
             self._report(f"manifest {problem}", str(problem))
@@ -102,11 +105,6 @@ class Parts:
         self.exits: ProcessWatch | None = None
         self.clock_watch: ClockWatch | None = None
 
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self.config.settings
-
     def _engine(self) -> Engine:
         ids = self.ledger.last_ids()
         host = socket.gethostname().lower()
@@ -129,13 +127,15 @@ class Parts:
         self.quiet = QuietWatch(self.feed, self.bus)
         self.system_bus = SystemBus(os.environ)
         self.lock = LockWatch(self.feed, self.bus, self.system_bus)
+        self.launcher = Launcher(display=lambda: self.windows.display)
+        self.sounds = Sounds(self)
         self.sound = SoundPlayer(lambda text: self._report("sound", text))
         self.repos = Repos(self.clock.now)
         self.tray: SniTray | None = None
         if self.options.tray and self.settings.tray.backend != "off":
             self.tray = SniTray(
                 self.bus,
-                self.actions.act,
+                lambda action: self.actions.act(action, self.tray.take_token() if self.tray else None),
                 on_about_to_show=lambda: self.feed(Tick()),
                 on_problem=self._tray_problem,
             )
@@ -152,8 +152,7 @@ class Parts:
         self.ledger.start()
         self._tell_time()
         self._restore_choices()
-        for memory in self.ledger.remembered():
-            self.feed(memory)
+        self._remember()
         self._listen()
         self.windows.start(self.feed)
         self.quiet.start()
@@ -163,6 +162,16 @@ class Parts:
         self._config_watch.start()
         self.feed(Tick())
         await self.discover()
+
+    def _remember(self) -> None:
+        """Tell the engine what was before it."""
+        if self.config.problems:
+            self.feed(self._configured())
+        for memory in self.ledger.remembered():
+            self.feed(memory)
+        for past in self.ledger.recalled(self.settings.tray.recent):
+            self.feed(past)
+        self.bus.subscribe(lambda connected: self.feed(self.launcher.found()))
 
     def _tell_time(self) -> None:
         for change in self.clock.changes():
@@ -248,12 +257,7 @@ class Parts:
 
     def _tray_problem(self, problem: str) -> None:
         self._report("tray", problem)
-        alert = self.engine.core.alerts.new_alert()
-        self.ends.perform(
-            Banner(
-                alert, (), "trayagent has no place for its icon", problem, State.UNKNOWN, "low", kind="notice"
-            )
-        )
+        self.actions.errands.tell("trayagent has no place for its icon", problem)
 
     # -- what others ask -------------------------------------------------------------------
 
@@ -263,46 +267,22 @@ class Parts:
         return tuple(sorted(views, key=lambda view: (RANK[view.state], view.since, view.key)))
 
     def remember_choices(self) -> None:
-        """Keep mutes and pause over a restart."""
-        problem = write_choices(self.choices, self.engine.core.alerts.state(self.clock.wall_offset()))
+        """Keep mutes, pause and the sounds' mode over a restart."""
+        problem = self.choices.save(self.engine.core.alerts.state(self.clock.wall_offset()))
         if problem:
             self._report("choices", problem)
 
     def _restore_choices(self) -> None:
-        choices, problem = read_choices(self.choices)
-        if problem:
-            self._report("choices", problem)
-        elif choices is not None:
+        if self.choices.alerts is not None:
             offset, now = self.clock.wall_offset(), self.clock.now()
-            for line in self.engine.core.alerts.restore(choices, offset, now):
-                log.warning("%s: %s", self.choices, line)
+            for line in self.engine.core.alerts.restore(self.choices.alerts, offset, now):
+                log.warning("%s: %s", self.choices.path, line)
 
-    def manifest_rows(self) -> list[dict[str, Any]]:
-        """What `manifests list` shows."""
-        return [
-            {
-                "id": manifest.id,
-                "name": manifest.name,
-                "version": manifest.version,
-                "source": self.library.tiers.get(manifest.id, ""),
-                "path": manifest.origin,
-                "rules": len(manifest.rules),
-            }
-            for manifest in self.library.manifests
-        ]
-
-    def problems(self) -> list[str]:
-        """Everything that is wrong now, a line each."""
-        lines = [*self.config.messages, *(str(one) for one in self.library.problems if one.fatal)]
-        lines += [f"{one.place}: {one.text}" for one in self.tmux.problems()]
-        lines += self.engine.problems().values()
-        for part in (self.bus, self.notifier, self.windows, self.quiet, self.sound):
-            lines += part.problems()
-        if self.tray is not None:
-            lines += self.tray.problems()
-        if self.ledger.problem:
-            lines.append(self.ledger.problem)
-        return lines
+    def apply_choices(self) -> None:
+        """Put what was just chosen into force, and keep it."""
+        self.settings = self.choices.applied(self.config.settings)
+        self.feed(self._configured())
+        self.remember_choices()
 
     async def reload(self) -> list[str]:
         """Read config and manifests anew; what is broken leaves the old in force."""
@@ -316,9 +296,15 @@ class Parts:
         for line in reloaded.said:
             log.warning("%s", line)
         if reloaded.changed:
+            self.settings = self.choices.applied(self.config.settings)
             self.tmux.watch(self.settings.watch.tmux.sockets)
             self.ledger.configure(self.settings.ledger)
-            self.feed(Configured(self.settings))
+        self.feed(self._configured())
+
+    def _configured(self) -> Configured:
+        """The settings in force, and what is wrong with the config file, by its bare name: rows are short."""
+        name = self.config.path.name
+        return Configured(self.settings, tuple(problem.render(name) for problem in self.config.problems))
 
     async def reload_manifests(self) -> None:
         """Read the manifests anew and judge every screen again."""

@@ -70,7 +70,9 @@ VERBS: dict[str, Verb] = {
         },
         "entries: newest first",
     ),
-    "status": Verb(data="version pid counts needs_you longest_wait paused tooltip config problems"),
+    "status": Verb(
+        data="version pid counts needs_you longest_wait paused quiet sounds tooltip config problems"
+    ),
     "jump": Verb(PANE, "pane text: where it went, or what to do", needs_pane=True),
     "next": Verb(data="pane text"),
     "back": Verb(data="pane text"),
@@ -85,6 +87,9 @@ VERBS: dict[str, Verb] = {
     "manifests": Verb(data="manifests: id version source path problem"),
     "doctor": Verb(data="checks: name ok text hint"),
     "reload": Verb(data="text problems"),
+    "sounds": Verb(data="mode config_mode volume while_locked players sounds: scope name file found"),
+    "sounds-mode": Verb({"mode": TEXT}, "text mode"),
+    "sounds-test": Verb({"state": TEXT, "volume": NUMBER}, "text: what was heard"),
     "test-alert": Verb({"delay": NUMBER, "state": TEXT}, "text"),
 }
 

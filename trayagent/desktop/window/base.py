@@ -8,7 +8,7 @@ person's click or command and for nothing else: nobody's focus is ever taken by 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from trayagent.model.events import ActiveWindow
@@ -62,6 +62,12 @@ class Windows(ABC):
     @abstractmethod
     async def idle_seconds(self) -> float | None:
         """Seconds since the last input at this desktop, None if it does not say."""
+
+    @property
+    def display(self) -> Mapping[str, str]:
+        """The variables that name the display as it is now, for programs that open windows on it; empty
+        where our own environment is right."""
+        return {}
 
     async def ring(self) -> bool:
         """Ring the desktop's bell (`sounds.mode: bell`); False where there is none."""

@@ -116,6 +116,11 @@ class X11Windows(Windows):
             idle = None
         return await mutter_idle(self._bus) if idle is None and self._bus is not None else idle
 
+    @property
+    def display(self) -> Mapping[str, str]:
+        """The display in use, which the login session may have named after our start."""
+        return {name: self._environ[name] for name in login.WANTED if name in self._environ}
+
     async def ring(self) -> bool:
         """Ring the X server's bell (whose sound, if any, is the desktop's choice)."""
         try:
