@@ -312,3 +312,19 @@ async def test_a_hung_daemon_is_a_timeout_not_a_wait_for_ever(folder: Path):
     with pytest.raises(NoDaemon, match="in time"):
         await asyncio.to_thread(client.call, "list", folder=folder, timeout=0.2)
     await server.close()
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_closing_while_an_item_is_being_sent_ends_the_stream(folder: Path, turns: int) -> None:
+    """At whichever turn of the loop the end comes."""
+    daemon = Daemon(folder)
+    await daemon.server.start()
+    reader, writer = await asyncio.open_unix_connection(folder / "daemon.sock")
+    writer.write(b'{"verb":"events"}\n')
+    assert b"hello" in await reader.readline()
+    daemon.feed.publish({"type": "news"})
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        await daemon.server.close()
+    writer.close()

@@ -2,7 +2,8 @@
 
 A client may sit idle for as long as it likes, but a line once begun must be finished within
 `line_timeout`, and a reply must be taken within `write_timeout`; else the client is cut off,
-so that nothing it does can make us keep memory or wait.
+so that nothing it does can make us keep memory or wait. Deadlines are `asyncio.timeout`:
+`wait_for` of Python 3.11 loses a cancellation that comes as its wait ends, and the task lives on.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class Connection:
 
     async def _fill(self, timeout: float | None) -> None:
         try:
-            data = await asyncio.wait_for(self._reader.read(_CHUNK), timeout)
+            async with asyncio.timeout(timeout):
+                data = await self._reader.read(_CHUNK)
         except TimeoutError as error:
             text = f"a request must be sent within {self._line_timeout:g} s"
             raise schema.VerbError("slow", text, fatal=True) from error
@@ -77,7 +79,8 @@ class Connection:
         try:
             for line in schema.lines(reply):
                 self._writer.write(line)
-                await asyncio.wait_for(self._writer.drain(), self._write_timeout)
+                async with asyncio.timeout(self._write_timeout):
+                    await self._writer.drain()
         except (TimeoutError, OSError) as error:
             self._writer.transport.abort()
             raise Gone from error
@@ -98,6 +101,7 @@ class Connection:
         """Close; what was written is still sent."""
         self._writer.close()
         try:
-            await asyncio.wait_for(self._writer.wait_closed(), self._write_timeout)
+            async with asyncio.timeout(self._write_timeout):
+                await self._writer.wait_closed()
         except (TimeoutError, OSError):
             self._writer.transport.abort()
