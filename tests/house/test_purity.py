@@ -17,7 +17,7 @@ FILES = [path for room in PURE for path in sorted((ROOT / room).glob("**/*.py"))
 ALLOWED = frozenset(
     {"__future__", "base64", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "fnmatch"}
     | {"functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "re", "re2", "string"}
-    | {"types", "typing", "unicodedata", "zoneinfo"}
+    | {"tomllib", "types", "typing", "unicodedata", "yaml", "zoneinfo"}
 )
 # What reads a clock, a file, the environment or chance although its module may be imported.
 READING = frozenset({"open", "input", "print", "breakpoint", "exec", "eval", "__import__"})

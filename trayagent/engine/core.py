@@ -276,6 +276,11 @@ class Core:
         """The desktop's own do-not-disturb is on."""
         return self.attention.quiet
 
+    def reads_joined(self, key: PaneKey) -> bool:
+        """Whether the pane's manifest reads wrapped rows joined: most do not, and it costs a capture."""
+        pane = self.panes.get(key)
+        return pane is not None and pane.manifest is not None and pane.manifest.needs_joined
+
     def agent_process(self, process: ProcessKey) -> Pane | None:
         """The pane whose agent this process is."""
         for pane in self.panes.values():

@@ -207,7 +207,8 @@ class Engine:
         looks, examined = core.planner.due(core.now)
         for due in looks:
             core.planner.look_began(due, core.now)
-            core.out.append(Look(due.server, due.panes, due.listing, due.clients, why=due.why))
+            joined = frozenset(key for key in due.panes if core.reads_joined(key))
+            core.out.append(Look(due.server, due.panes, due.listing, due.clients, joined, due.why))
             examined += due.panes
         if examined:
             panes = [core.panes[key] for key in examined if key in core.panes]

@@ -84,7 +84,7 @@ def loan(before: Decision, evidence: Evidence, now: float) -> Finding | None:
     """A question on the screen that the reports have missed: dialogs fire no hook everywhere."""
     verdict = evidence.verdict
     claim = best_claim(evidence.claims)
-    if claim is None or verdict is None or verdict.state is not State.BLOCKED:
+    if claim is None or verdict is None or verdict.keep or verdict.state is not State.BLOCKED:
         return None
     if claim.state is State.BLOCKED or evidence.looked_at <= claim.at:
         return None

@@ -22,8 +22,9 @@ from trayagent.model.states import Kind, State
 def evaluate(manifest: Manifest, screen: Screen, trace: Trace | None = None) -> Verdict:
     """What the manifest makes of the screen. Never raises on any text.
 
-    state None with keep: the winning rule says that the state stays as it is; without
-    keep: no rule matched and the manifest has no fallback.
+    keep: the pane's state stays as it is. With state None the winning rule says so; with a state it
+    names one, but is too weak to change it. No state and no keep: no rule matched, and
+    the manifest has no fallback.
     """
     view = View(screen)
     winner = _first(manifest, view) if trace is None else _all(manifest, view, trace)
@@ -67,7 +68,7 @@ def _verdict(manifest: Manifest, rule: Rule, view: View) -> Verdict:
     if prompt is None:
         kind = Kind.OTHER if state is State.BLOCKED else None
         return Verdict(
-            state, manifest.id, rule.id, state is None, kind,
+            state, manifest.id, rule.id, state is None or not rule.strong, kind,
             firm_idle=rule.firm_idle, blocker=rule.blocker,
         )  # fmt: skip
     if state is State.IDLE and prompt.reason is not None:
@@ -76,7 +77,7 @@ def _verdict(manifest: Manifest, rule: Rule, view: View) -> Verdict:
         state=state,
         manifest=manifest.id,
         rule=rule.id,
-        keep=state is None,
+        keep=state is None or not rule.strong,
         kind=(prompt.kind or Kind.OTHER) if state is State.BLOCKED else None,
         reason=prompt.reason if state is State.ERROR else None,
         message=message_of(prompt, view),

@@ -1,6 +1,6 @@
 """The internal form of a manifest, whatever dialect its file was written in.
 
-A dialect (native.py, and later the foreign ones) is only a translator into these
+A dialect (native.py, and those in dialects/) is only a translator into these
 classes; the evaluator never asks where a rule came from. What the dialects disagree
 about is therefore a field here: what a region is when its anchor is missing, whether
 blank rows stay, which line is a border, whether literals fold case, whether they must
@@ -89,7 +89,9 @@ class Source(StrEnum):
     SCREEN = "screen"
     JOINED = "joined"
     TITLE = "title"
-    PROGRESS = "progress"
+    PROGRESS = "progress"  # as the program wrote it: `4;1;40`, `4;3;`
+    PERCENT = "percent"  # TUIOS: the percentage in the states that have one, `4;1;40`, `4;3`
+    CODE = "code"  # jackin: the state alone, `4;1`
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ class Region:
     count: the N of slices that take one. blanks: blank rows stay inside the slice.
     window, tail: rows above the last `window` ones, and above the last `tail` non-blank ones, are
     cut away first (0: nothing is). trimmed: markers may be indented. bare: rows lose `│` and blanks
-    at their ends. label: how the file wrote it, for explain.
+    at their ends. parts: the regions that a rule reads beside this one, by `Within`. label: how the
+    file wrote it, for explain.
     """
 
     name: str
@@ -112,7 +115,13 @@ class Region:
     tail: int = 0
     trimmed: bool = False
     bare: bool = False
+    parts: tuple[Region, ...] = ()
     label: str = field(default="", compare=False)
+
+    @property
+    def sources(self) -> frozenset[Source]:
+        """Every text that this region and its parts are cut from."""
+        return frozenset({self.source}).union(*(part.sources for part in self.parts))
 
     def __str__(self) -> str:
         return self.label or (f"{self.name}({self.count})" if self.count else self.name)
@@ -124,13 +133,14 @@ class Region:
 @dataclass(frozen=True, slots=True)
 class Contains:
     """The text occurs in the region. text: already lower-cased where `fold` is set.
-    whole_token: no token character (letter, digit, `_ - .`) touches its ends. wrapped:
-    may also be found across a row's end, which then reads as one space."""
+    ascii: only ASCII letters fold. whole_token: no token character (letter, digit, `_ - .`) touches its
+    ends. wrapped: may also be found across a row's end, which then reads as one space."""
 
     text: str
     fold: bool = True
     whole_token: bool = False
     wrapped: bool = True
+    ascii: bool = False
     needle: bytes = field(init=False, repr=False, compare=False, default=b"")
     needs: Needs = field(init=False, repr=False, compare=False, default=())
 
@@ -142,7 +152,7 @@ class Contains:
 @dataclass(frozen=True, slots=True)
 class Matches:
     """The pattern is found in the region's text, or (by_line, and compiled so) within one of its lines.
-    lowered: the dialect runs its patterns on lower-cased text."""
+    lowered: the dialect runs its patterns on text whose ASCII letters are lower-cased."""
 
     pattern: Pattern
     by_line: bool = False
@@ -188,15 +198,29 @@ class Not:
         return ()
 
 
-Gate = Contains | Matches | All | Any | Not
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The member holds in another region of the rule: number `part` of its region's parts."""
+
+    part: int
+    member: Gate
+
+    @property
+    def needs(self) -> Needs:
+        """Nothing of the rule's own region."""
+        return ()
+
+
+Gate = Contains | Matches | All | Any | Not | Within
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. state None: keep whatever state the pane has.
 
-    firm_idle, blocker: see model.evidence.Verdict. strong: jackin's strength.
-    turn_ended: the dialect said `done`, which is idle and the end of a turn.
+    firm_idle, blocker: see model.evidence.Verdict. strong: where it is not (jackin's weak rules), the
+    rule names a state that may not change the pane's. turn_ended: the dialect said `done`, which is
+    idle and the end of a turn.
     """
 
     id: str
@@ -207,7 +231,7 @@ class Rule:
     firm_idle: bool = False
     blocker: bool = False
     visible_working: bool = False
-    strong: bool = False
+    strong: bool = True
     turn_ended: bool = False
 
 
@@ -272,7 +296,7 @@ class Manifest:
 
     dialect: `native` or the foreign format's name. origin: path of the file.
     family: the id of the agent whose interface this one shares. answers: option label
-    or role to the key that gives it.
+    or role to the key that gives it. rank: of two that claim one process the higher has it.
     """
 
     id: str
@@ -288,6 +312,7 @@ class Manifest:
     fallback: State | None = None
     dialect: str = "native"
     origin: str = ""
+    rank: int = 0
     ranked: tuple[Rule, ...] = field(init=False, repr=False, compare=False)
     prefilter: Prefilter = field(init=False, repr=False, compare=False)
 
@@ -297,6 +322,11 @@ class Manifest:
         needs = [rule.gate.needs if rule.region.source is Source.SCREEN else () for rule in ranked]
         object.__setattr__(self, "ranked", ranked)
         object.__setattr__(self, "prefilter", Prefilter(needs))
+
+    @property
+    def needs_joined(self) -> bool:
+        """Whether its rules read wrapped rows joined, which a look must ask for."""
+        return any(Source.JOINED in rule.region.sources for rule in self.rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trayagent.manifest.format import All, Any, Contains, Gate, Matches, Not
+from trayagent.manifest.format import All, Any, Contains, Gate, Matches, Not, Within
 from trayagent.manifest.literals import met
 from trayagent.manifest.regions import Slice
 
@@ -34,6 +34,8 @@ def _contains(gate: Contains, cut: Slice, ear: Ear | None) -> bool:
 def _literal(gate: Contains, cut: Slice) -> bool:
     if gate.whole_token:
         return _has_token(gate.text, cut.lowered_text if gate.fold else cut.text)
+    if gate.ascii:
+        return gate.needle in cut.data.lower()
     if not gate.fold:
         return gate.needle in cut.data or (_may_wrap(gate, cut) and gate.needle in cut.unwrapped("data"))
     if gate.text.isascii():
@@ -81,7 +83,7 @@ def _pattern(gate: Matches, cut: Slice) -> bool:
         return False
     if not cut.odd_case and not met(gate.pattern.needs, cut.lowered):
         return False
-    return gate.pattern.found_in(cut.lowered_text.encode() if gate.lowered else cut.data)
+    return gate.pattern.found_in(cut.data.lower() if gate.lowered else cut.data)
 
 
 def _all(gate: All, cut: Slice, ear: Ear | None) -> bool:
@@ -96,10 +98,16 @@ def _not(gate: Not, cut: Slice, ear: Ear | None) -> bool:
     return not holds(gate.member, cut, ear)
 
 
+def _within(gate: Within, cut: Slice, ear: Ear | None) -> bool:
+    part = cut.parts[gate.part]
+    return part.matches and holds(gate.member, part, ear)
+
+
 _TESTS: dict[type, Callable[..., bool]] = {
     Contains: _contains,
     Matches: _matches,
     All: _all,
     Any: _any,
     Not: _not,
+    Within: _within,
 }

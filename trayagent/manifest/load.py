@@ -1,36 +1,89 @@
-"""The only file of this room that reads: folders of manifests, and which of them serves.
+"""The only file of this room that reads: folders of manifests, and the files in them.
 
-Precedence is by folder: the user's own before the bundled one (others may stand
-between). A file replaces a whole agent, by its id or one of its aliases; nothing is
-merged. A file that is bad in any way that matters is refused whole and reported, and
-the agent is served from the next folder, so that an error in one file never takes an
-agent away. `[hooks]` and `[answers]` act on the user's machine: they are taken from
-trusted folders only.
+Precedence is by folder: the user's own, the folders of other tools that he wants read,
+updates, and what came with the program (choice.py). A file that is bad in any way that
+matters is refused whole and reported, and the agent is served from the next folder, so
+that an error in one file never takes an agent away. `[hooks]` and `[answers]` act on the
+user's machine: they are taken from trusted folders only.
 """
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trayagent import resources
+from trayagent.manifest import dialects
+from trayagent.manifest.choice import BUNDLED, UPDATED, Choice, Shadowed, Shelf, choose, names_of
+from trayagent.manifest.dialects import herdr
 from trayagent.manifest.format import LIMITS, Manifest, Problem
-from trayagent.manifest.native import read_native
+from trayagent.manifest.languages import parse
 from trayagent.manifest.reading import Report
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One place of manifests. tier: its name for lists (`user bundled`).
-    trusted: its hooks and answers count."""
+    """One place of manifests, or one file that holds several. tier: its name for lists (`user`, a
+    tool's, `updated`, `bundled`). trusted: its hooks and answers count. suffixes: which files are
+    read. named: a file must be named like its agent. last_wins: of two files with one id the later
+    in the order of their names serves, as that tool has it."""
 
     path: Path
     tier: str
     trusted: bool = True
+    suffixes: tuple[str, ...] = (".toml", ".yaml", ".yml", ".json")
+    named: bool = False
+    last_wins: bool = False
+
+
+def tool_folders(tool: str, home: Path, environ: Mapping[str, str]) -> list[Folder]:
+    """Where a tool keeps the user's own rules, the strongest place first. Raises KeyError for a tool
+    that is none of `thinkterm herdr tmux-ide tuios jackin`."""
+    configured = [home / ".config"]
+    if environ.get("XDG_CONFIG_HOME"):
+        configured.insert(0, Path(environ["XDG_CONFIG_HOME"]))
+    own = _TOOLS[tool]
+    places = [Path(environ[own.variable])] if own.variable and environ.get(own.variable) else []
+    if own.below_config:
+        places += [folder / own.default for folder in dict.fromkeys(configured)]
+    elif not places:
+        places = [home / own.default]
+    return [
+        Folder(place / below if below else place, tool, False, own.suffixes, own.named, own.last_wins)
+        for place in places
+        for below in own.below
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    """default: below the home or configuration folder. variable: of the environment, names another.
+    below: what is read in it, the strongest first."""
+
+    default: str
+    variable: str = ""
+    below_config: bool = True
+    below: tuple[str, ...] = ("",)
+    suffixes: tuple[str, ...] = (".toml",)
+    named: bool = False
+    last_wins: bool = False
+
+
+_TOOLS = {
+    "thinkterm": _Tool("thinkterm/agent-detection"),
+    "herdr": _Tool("herdr/agent-detection", named=True),
+    "tuios": _Tool("tuios/harnesses", "TUIOS_HARNESS_DIR"),
+    "tmux-ide": _Tool(
+        ".tmux-ide", "TMUX_IDE_HOME", below_config=False, suffixes=(".json",), last_wins=True,
+        below=("agent-detection", "pack/manifest-pack.json"),
+    ),
+    "jackin": _Tool(
+        ".jackin/agent-status/packs", "JACKIN_STATUS_PACK_DIR", below_config=False, last_wins=True
+    ),
+}  # fmt: skip
+TOOLS = tuple(_TOOLS)
 
 
 class Library:
@@ -39,90 +92,147 @@ class Library:
     def __init__(self, folders: Iterable[Folder]) -> None:
         self._folders = tuple(folders)
         self._by_name: dict[str, Manifest] = {}
-        self.manifests: tuple[Manifest, ...] = ()
+        self._choice = Choice()
         self.problems: tuple[Problem, ...] = ()
-        self.tiers: Mapping[str, str] = {}
         self.reload()
 
     @classmethod
-    def standard(cls, user: Path | None = None) -> Library:
-        """The bundled manifests below those of the user's folder, which need not exist."""
-        bundled = Folder(resources.folder("manifests"), "bundled")
-        return cls([bundled] if user is None else [Folder(user, "user"), bundled])
+    def standard(
+        cls,
+        user: Path | None = None,
+        *,
+        imports: Iterable[str] = (),
+        updated: Path | None = None,
+        home: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Library:
+        """All manifests by their precedence. user: the user's own folder, which need not exist.
+        imports: tools whose folders are read too, the strongest first. updated: the folder of updates.
+        home, environ: where tools keep their files; the process's own environment is never read here."""
+        return cls(standard_folders(user, imports, updated, home, environ or {}))
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """Those that serve, each agent once."""
+        return self._choice.manifests
+
+    @property
+    def tiers(self) -> Mapping[str, str]:
+        """From where each agent is served, by its id."""
+        return self._choice.tiers
+
+    @property
+    def shadowed(self) -> tuple[Shadowed, ...]:
+        """Those that do not serve since a stronger one does."""
+        return tuple(self._choice.shadowed)
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        """The folders, whether they exist or not."""
+        return self._folders
+
+    def use(self, folders: Iterable[Folder]) -> None:
+        """Read these folders at the next `reload`."""
+        self._folders = tuple(folders)
 
     def reload(self) -> None:
         """Read all folders anew; the old manifests serve until the new ones are complete."""
         problems: list[Problem] = []
-        chosen: dict[str, Manifest] = {}
-        tiers: dict[str, str] = {}
-        for folder in self._folders:
-            taken = {name for manifest in chosen.values() for name in (manifest.id, *manifest.aliases)}
-            for manifest in _read_folder(folder, problems):
-                if manifest.id not in taken:
-                    chosen[manifest.id] = manifest
-                    tiers[manifest.id] = folder.tier
-        complete = [_with_family(manifest, chosen, problems) for manifest in chosen.values()]
-        manifests = tuple(sorted((m for m in complete if m is not None), key=lambda m: m.id))
-        self._by_name = _names(manifests)
-        self.manifests, self.problems, self.tiers = manifests, tuple(problems), tiers
+        shelves = [_shelf(folder, problems) for folder in self._folders]
+        choice = choose(shelves)
+        self._by_name = names_of(choice.manifests)
+        self._choice, self.problems = choice, (*problems, *choice.problems)
 
     def get(self, name: str) -> Manifest | None:
         """The manifest of an agent, by its id or one of its aliases."""
         return self._by_name.get(name)
 
 
-def _names(manifests: tuple[Manifest, ...]) -> dict[str, Manifest]:
-    """Every id, and every alias that is no id; among equal aliases the first id in order has it."""
-    names = {manifest.id: manifest for manifest in manifests}
-    for manifest in manifests:
-        for alias in manifest.aliases:
-            names.setdefault(alias, manifest)
-    return names
+def standard_folders(
+    user: Path | None,
+    imports: Iterable[str] = (),
+    updated: Path | None = None,
+    home: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> list[Folder]:
+    """The folders of `Library.standard`, the strongest first."""
+    folders = [] if user is None else [Folder(user, "user")]
+    for tool in imports:
+        folders += tool_folders(tool, home or Path.home(), environ or {})
+    if updated is not None:
+        folders.append(Folder(updated, UPDATED, trusted=False))
+    return [*folders, Folder(resources.folder("manifests"), BUNDLED)]
 
 
-def _with_family(
-    manifest: Manifest, chosen: Mapping[str, Manifest], problems: list[Problem]
-) -> Manifest | None:
-    """A file without rules of its own is read by those of its family; without either it cannot serve."""
-    if manifest.rules:
-        return manifest
-    family = chosen.get(manifest.family)
-    if family is None or not family.rules:
-        problems.append(
-            Problem(manifest.origin, f"the family {manifest.family!r} has no rules", key="family")
-        )
-        return None
-    return replace(manifest, rules=family.rules, prompts=family.prompts, fallback=family.fallback)
+# -- one folder --------------------------------------------------------------------------
 
 
-def _read_folder(folder: Folder, problems: list[Problem]) -> list[Manifest]:
-    try:
-        files = sorted(path for path in folder.path.iterdir() if path.suffix in _PARSERS)
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        problems.append(Problem(str(folder.path), f"the folder cannot be read: {error.strerror}"))
-        return []
+def _shelf(folder: Folder, problems: list[Problem]) -> Shelf:
+    """What a folder holds, each id once."""
     found: dict[str, Manifest] = {}
-    for path in files:
-        manifest, own = read_file(path)
+    for manifest, own in read_folder(folder):
         problems.extend(own)
         if manifest is None:
             continue
-        if manifest.id in found:
-            other = found[manifest.id].origin
-            problems.append(Problem(str(path), f"{manifest.id!r} is already defined in {other}", key="id"))
+        origin = Path(manifest.origin)
+        named = origin.parent.name if origin.name == herdr.RULES else origin.stem
+        if folder.named and named not in (manifest.id, *manifest.aliases):
+            text = f"the file is not named like its agent {manifest.id!r}, nor like one of its aliases"
+            problems.append(Problem(manifest.origin, text, key="id"))
             continue
-        found[manifest.id] = manifest if folder.trusted else _without_acts(manifest, problems)
-    return list(found.values())
+        earlier = found.get(manifest.id)
+        if earlier is not None:
+            text = f"{manifest.id!r} is already defined in {earlier.origin}"
+            problems.append(Problem(manifest.origin, text, key="id", fatal=not folder.last_wins))
+            if not folder.last_wins:
+                continue
+        found[manifest.id] = manifest
+        if not folder.trusted and folder.tier != UPDATED:
+            problems.extend(_unheard_acts(manifest))
+    return Shelf(folder.tier, tuple(found.values()), folder.trusted)
 
 
-def _without_acts(manifest: Manifest, problems: list[Problem]) -> Manifest:
+def _unheard_acts(manifest: Manifest) -> Iterator[Problem]:
     for key, value in (("hooks", manifest.hooks), ("answers", manifest.answers)):
         if value:
             text = "is taken from bundled and your own files only"
-            problems.append(Problem(manifest.origin, text, key=key, fatal=False))
-    return replace(manifest, hooks=None, answers=())
+            yield Problem(manifest.origin, text, key=key, fatal=False)
+
+
+def read_folder(folder: Folder) -> Iterator[tuple[Manifest | None, tuple[Problem, ...]]]:
+    """Every manifest of a folder in the order of the files' names, None where one was refused; below
+    it, folders of herdr's layout. A folder that does not exist is empty."""
+    try:
+        if folder.path.is_file():
+            yield from read_all(folder.path)
+            return
+        entries = sorted(folder.path.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield None, (Problem(str(folder.path), f"the folder cannot be read: {error.strerror}"),)
+        return
+    for path in entries:
+        if (path / herdr.RULES).is_file():
+            yield _read_registry(path)
+        elif path.suffix in folder.suffixes:
+            yield from read_all(path)
+
+
+def _read_registry(path: Path) -> tuple[Manifest | None, tuple[Problem, ...]]:
+    """One agent of herdr's newest layout: a folder of its own."""
+    parts: dict[str, tuple[Mapping[str, Any], Report]] = {}
+    problems: list[Problem] = []
+    for name in herdr.FILES:
+        if (path / name).is_file():
+            raw, problem = _bytes_of(path / name)
+            parsed = problem or parse(raw, str(path / name), ".toml")
+            if isinstance(parsed, Problem):
+                problems.append(parsed)
+            else:
+                parts[name] = parsed
+    manifest = herdr.read_folder(parts) if not problems else None
+    return manifest, (*problems, *(own for _, report in parts.values() for own in report.problems))
 
 
 # -- one file ----------------------------------------------------------------------------
@@ -130,94 +240,35 @@ def _without_acts(manifest: Manifest, problems: list[Problem]) -> Manifest:
 
 def read_file(path: Path) -> tuple[Manifest | None, tuple[Problem, ...]]:
     """Read one file; the manifest is None if it was refused. Never raises for what a file holds."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LIMITS.file_bytes + 1)
-    except OSError as error:
-        return None, (Problem(str(path), f"cannot be read: {error.strerror}"),)
-    return read_text(raw, str(path), path.suffix)
+    raw, problem = _bytes_of(path)
+    return (None, (problem,)) if problem is not None else read_text(raw, str(path), path.suffix)
+
+
+def read_all(path: Path) -> Iterator[tuple[Manifest | None, tuple[Problem, ...]]]:
+    """Read one file, which may be a pack of several manifests; the problems come with the first."""
+    raw, problem = _bytes_of(path)
+    found, problems = ([], (problem,)) if problem is not None else _read(raw, str(path), path.suffix)
+    yield (found[0] if found else None), problems
+    yield from ((manifest, ()) for manifest in found[1:])
 
 
 def read_text(raw: bytes, name: str, suffix: str = ".toml") -> tuple[Manifest | None, tuple[Problem, ...]]:
-    """Read a manifest's bytes; suffix says the language (`.toml .yaml .yml .json`)."""
-    if len(raw) > LIMITS.file_bytes:
-        return None, (Problem(name, f"larger than {LIMITS.file_bytes // 1024} KiB"),)
+    """Read a manifest's bytes, of whatever dialect; suffix says the language (`.toml .yaml .yml .json`)."""
+    found, problems = _read(raw, name, suffix)
+    return (found[0] if found else None), problems
+
+
+def _bytes_of(path: Path) -> tuple[bytes, Problem | None]:
     try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        return None, (Problem(name, "is not UTF-8", line=line),)
-    report = Report(name, text)
-    try:
-        data = _PARSERS[suffix](text)
-    except _Broken as broken:
-        return None, (Problem(name, broken.text, line=broken.line),)
-    except RecursionError:
-        return None, (Problem(name, "is nested too deeply"),)
-    if not isinstance(data, Mapping):
-        return None, (Problem(name, "must hold a table at its top"),)
-    return read_native(data, report), tuple(report.problems)
+        with path.open("rb") as file:
+            return file.read(LIMITS.file_bytes + 1), None
+    except OSError as error:
+        return b"", Problem(str(path), f"cannot be read: {error.strerror}")
 
 
-class _Broken(Exception):
-    """The text is no TOML, YAML or JSON. line: 1-based, None where the parser does not say."""
-
-    def __init__(self, text: str, line: int | None) -> None:
-        super().__init__(text)
-        self.text = text
-        self.line = line
-
-
-def _toml(text: str) -> Any:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        before, sign, after = said.partition("(at line ")
-        line = after.split(",")[0] if sign else ""
-        raise _Broken(before.strip() or said, int(line) if line.isdigit() else None) from None
-
-
-def _json(text: str) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise _Broken(f"the key {twice!r} occurs twice", None)
-        return dict(pairs)
-
-    try:
-        return json.loads(text, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        raise _Broken(error.msg, error.lineno) from None
-
-
-def _yaml(text: str) -> Any:
-    import yaml  # 20 ms that only a YAML file should cost
-
-    class Loader(yaml.SafeLoader):
-        """Safe YAML that refuses a key which occurs twice."""
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-            seen: dict[str, int] = {}
-            for key, _ in node.value:
-                if key.value in seen:
-                    first, line = seen[key.value], key.start_mark.line + 1
-                    raise _Broken(f"the key {key.value!r} occurs twice, first in line {first}", line)
-                seen[str(key.value)] = key.start_mark.line + 1
-            return super().construct_mapping(node, deep)
-
-    try:
-        return yaml.load(text, Loader)  # a subclass of SafeLoader
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        said = str(getattr(error, "problem", None) or error)
-        raise _Broken(said, None if mark is None else mark.line + 1) from None
-
-
-_PARSERS: Mapping[str, Callable[[str], Any]] = {
-    ".toml": _toml,
-    ".yaml": _yaml,
-    ".yml": _yaml,
-    ".json": _json,
-}
+def _read(raw: bytes, name: str, suffix: str) -> tuple[list[Manifest], tuple[Problem, ...]]:
+    parsed = parse(raw, name, suffix)
+    if isinstance(parsed, Problem):
+        return [], (parsed,)
+    data, report = parsed
+    return dialects.read(data, report), tuple(report.problems)

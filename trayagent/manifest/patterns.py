@@ -75,14 +75,20 @@ def _text(value: bytes | str) -> str:
 
 @lru_cache(maxsize=4096)
 def compile_pattern(
-    source: str, *, captures: bool = False, ignore_case: bool = False, by_line: bool = False
+    source: str,
+    *,
+    captures: bool = False,
+    ignore_case: bool = False,
+    by_line: bool = False,
+    verbatim: bool = False,
 ) -> Pattern:
     """Compile a pattern; raises PatternRefused with the reason. captures: named groups are wanted.
+    verbatim: it is written in RE2's own syntax (Go's), whose classes are ASCII.
 
     by_line: it is to match within one line of the text that it is given. One pass over
     the whole text does that: `^ $ \\A \\z` are a line's ends, and nothing matches a newline.
     """
-    translated = translate(source, by_line=by_line)
+    translated = source if verbatim else translate(source, by_line=by_line)
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MEMORY

@@ -20,24 +20,35 @@ class Report:
         self.file = file
         self.problems: list[Problem] = []
         self._lines = text.split("\n")
+        self._begins: dict[str, int] = {}
 
     @property
     def refused(self) -> bool:
         """Whether any problem is fatal."""
         return any(problem.fatal for problem in self.problems)
 
+    def begins(self, rule: str, sign: str, nth: int = 0) -> None:
+        """Tell where a rule without an id begins: at the nth line (from 0) that starts with `sign`."""
+        found = [at for at, line in enumerate(self._lines) if line.lstrip().startswith(sign)]
+        if nth < len(found):
+            self._begins[rule] = found[nth]
+
     def add(
         self, text: str, *, rule: str = "", key: str = "", line: int | None = None, fatal: bool = True
     ) -> None:
         """Note a problem; its line is looked for where it is not given."""
         place = self._find(rule, key) if line is None else line
-        self.problems.append(Problem(self.file, text, rule, key, place, fatal))
+        problem = Problem(self.file, text, rule, key, place, fatal)
+        if problem not in self.problems:  # a key may be asked for twice
+            self.problems.append(problem)
 
     def _find(self, rule: str, key: str) -> int | None:
         """The line of a key within a rule (or prompt), of the rule, or of the key alone."""
         start = 0
         if rule:
-            found = next((at for at, line in enumerate(self._lines) if _is_rule(line, rule)), None)
+            found = self._begins.get(rule)
+            if found is None:
+                found = next((at for at, line in enumerate(self._lines) if _is_rule(line, rule)), None)
             if found is None:
                 return None
             start = found

@@ -18,6 +18,7 @@ MAX_ROWS = 64
 MAX_COLUMNS = 1000
 
 _BARE = "│ \t"
+_WITH_PERCENT = ("1", "2", "4")
 _ODD = ("\u212a", "\u0130", "\u017f")
 
 
@@ -27,13 +28,20 @@ class Slice:
     matches is False where the rule cannot match at all. odd_case: the screen holds the
     Kelvin sign, the dotted capital I or the long s, which fold into ASCII. Without them
     bytes.lower, a hundred times faster than str.lower, is exact for ASCII needles,
-    and literals can be trusted.
+    and literals can be trusted. parts: the slices of the region's parts.
     """
 
-    __slots__ = ("_data", "_lowered", "_lowered_text", "_unwrapped", "matches", "odd_case", "rows")
+    __slots__ = ("_data", "_lowered", "_lowered_text", "_unwrapped", "matches", "odd_case", "parts", "rows")
 
-    def __init__(self, rows: Sequence[bytes], odd_case: bool = False, matches: bool = True) -> None:
+    def __init__(
+        self,
+        rows: Sequence[bytes],
+        odd_case: bool = False,
+        matches: bool = True,
+        parts: Sequence[Slice] = (),
+    ) -> None:
         self.rows = rows
+        self.parts = parts
         self.odd_case = odd_case
         self.matches = matches
         self._data: bytes | None = None
@@ -135,13 +143,13 @@ class View:
             cut = [row for row in cut if not blank(row)]
         if region.bare:
             cut = [row.decode("utf-8", "replace").strip(_BARE).encode() for row in cut]
-        return Slice(cut, self.odd_case)
+        return Slice(cut, self.odd_case, parts=[self.slice(part) for part in region.parts])
 
     def _source(self, source: Source) -> Rows:
         key = source._value_  # hashing the member itself costs ten times as much
         rows = self._rows.get(key)
         if rows is None:
-            rows = self._rows[key] = Rows(_rows_of(self.screen, source))
+            rows = self._rows[key] = Rows(_cut_to_size(_text_of(self.screen, source)))
         return rows
 
     def _tail(self, rows: Rows, region: Region) -> Rows:
@@ -152,15 +160,29 @@ class View:
         return rows
 
 
-def _rows_of(screen: Screen, source: Source) -> list[bytes]:
+def _text_of(screen: Screen, source: Source) -> str:
     if source is Source.TITLE:
-        text = screen.title
-    elif source is Source.PROGRESS:
-        text = screen.progress
-    elif source is Source.JOINED and screen.joined is not None:
-        text = screen.joined
-    else:
-        text = screen.text
+        return screen.title
+    if source is Source.PROGRESS:
+        return screen.progress
+    if source is Source.PERCENT or source is Source.CODE:
+        return _progress(screen.progress, percent=source is Source.PERCENT)
+    if source is Source.JOINED and screen.joined is not None:
+        return screen.joined
+    return screen.text
+
+
+def _progress(payload: str, *, percent: bool) -> str:
+    """OSC 9;4 as the dialects write it: the state, and on demand the percentage where there is one."""
+    fields = payload.split(";")
+    if len(fields) < 2 or fields[0] != "4":
+        return payload
+    state, rest = fields[1], fields[2] if len(fields) > 2 else ""
+    told = percent and state in _WITH_PERCENT and rest.isdigit()
+    return f"4;{state};{rest}" if told else f"4;{state}"
+
+
+def _cut_to_size(text: str) -> list[bytes]:
     rows = text.encode("utf-8", "replace").split(b"\n")
     if not rows[-1]:
         rows.pop()
