@@ -17,7 +17,7 @@ MAX_LINES = 3
 MAX_CHARS = 600  # of a whole message; what is shown is shorter still
 MAX_OPTIONS = 12
 MAX_LABEL = 120
-_EDGES = " \t\u00a0│┃║▌"
+_EDGES = " \t\u00a0│┃║▌█"  # borders, and the thumb of a scroll bar
 
 
 def message_of(prompt: Prompt, view: View) -> str:
