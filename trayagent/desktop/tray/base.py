@@ -71,6 +71,16 @@ class Tray(ABC):
         """The activation token that came with the last click, once; "" if the host gave none."""
         return ""
 
+    @property
+    def drawn(self) -> bool:
+        """Somebody draws the icon now, as far as the backend can tell."""
+        return not self.problems()
+
+    async def settled(self, timeout: float) -> bool:
+        """Wait until the icon is handed to whoever draws it, or it is known that nobody takes it, at most
+        `timeout` seconds; whether it is drawn."""
+        return self.drawn
+
     # -- for backends ----------------------------------------------------------------------
 
     def _act(self, action: Action) -> None:

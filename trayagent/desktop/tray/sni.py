@@ -83,6 +83,7 @@ class SniTray(base.Tray):
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
         self._again = asyncio.Event()
+        self._tried = asyncio.Event()  # the first registration is over, or there is no watcher
         self._undo: list[Callable[[], None]] = []
 
     # -- the interface -----------------------------------------------------------------------
@@ -119,6 +120,22 @@ class SniTray(base.Tray):
         if self._bus.connected and self._item is not None and self._menu is not None:
             self._item.wear(self._face())
             self._menu.tell(change)
+
+    @property
+    def drawn(self) -> bool:
+        """The icon is registered, and the watcher has a host."""
+        return self._host
+
+    async def settled(self, timeout: float) -> bool:
+        """See Tray.settled."""
+        end = asyncio.get_running_loop().time() + timeout
+        if await self._bus.wait(timeout):
+            try:
+                async with asyncio.timeout_at(end):
+                    await self._tried.wait()
+            except TimeoutError:
+                log.debug("the icon is not registered within %g s", timeout)
+        return self._host
 
     def problems(self) -> tuple[str, ...]:
         """Why nobody draws the icon; the bus tells itself what is wrong with the bus."""
@@ -160,6 +177,8 @@ class SniTray(base.Tray):
 
     def _watcher_changed(self, owner: str) -> None:
         self._watcher = owner
+        if not owner:
+            self._tried.set()
         self._host = False
         if self._menu is not None:
             self._menu.closed()  # a panel that is gone shows no menu
@@ -216,6 +235,7 @@ class SniTray(base.Tray):
             await self._bus.call(pair[1], WATCHER_PATH, WATCHER, register, "s", [self._name])
             self._registered = pair
         self._host = await self._has_host()
+        self._tried.set()
 
     def _export(self) -> None:
         self._item = Item(
