@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -96,6 +97,12 @@ def wait_until(done: Callable[[], object], what: str, timeout: float = DEADLINE)
         if time.monotonic() > end:
             raise TimeoutError(f"not within {timeout:g} s: {what}")
         time.sleep(0.01)
+
+
+def _listens(path: Path) -> bool:
+    """Whether somebody takes connections at a socket; its file is there a moment before."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 class Desktop:
@@ -252,8 +259,7 @@ class Desktop:
 
     def start_bus(self, wait: bool = True) -> None:
         """(Re)start the session bus at the same address; `stop("dbus")` takes it away."""
-        socket = self.run_dir / "bus"
-        socket.unlink(missing_ok=True)
+        (self.run_dir / "bus").unlink(missing_ok=True)
         config = self.folder / "bus.conf"
         config.write_text(_BUS.format(run=self.run_dir, services=self.folder / "services"))
         self.spawn("dbus", "dbus-daemon", f"--config-file={config}", "--nofork", "--nopidfile", "--nosyslog")
@@ -261,7 +267,7 @@ class Desktop:
             self._wait_for_bus()
 
     def _wait_for_bus(self) -> None:
-        wait_until((self.run_dir / "bus").exists, "the session bus")
+        wait_until(lambda: _listens(self.run_dir / "bus"), "the session bus")
 
     def _start_x(self) -> None:
         reader, writer = os.pipe()
