@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dbus_fast import Message
 
 from tests.desktop.sni_ends import until
 from tests.support.desktop import Desktop
@@ -71,6 +72,32 @@ async def test_a_bus_that_restarts_is_found_again_and_users_are_told_each_time(b
         await until(lambda: bus.connected, "the new connection")
     assert changes == [True, False, True, False, True, False, True]
     await bus.close()
+
+
+async def test_a_bus_that_does_not_read_for_a_moment_loses_neither_connection_nor_messages(
+    buses: Desktop, caplog: pytest.LogCaptureFixture
+) -> None:
+    bus, other = SessionBus(environ=buses.env), SessionBus(environ=buses.env)
+    await bus.wait(5.0)
+    await other.wait(5.0)
+    heard: list[int] = []
+    end = other.watch_signal("org.example.Big", "Big", lambda body: heard.append(len(body[0])))
+    await names(other)  # its match rule is in force
+    name, size = bus.unique_name, 100_000
+    connection = bus._connection
+    assert connection is not None
+    buses.programs["dbus"].send_signal(signal.SIGSTOP)
+    for _ in range(30):  # fourteen times what the socket's buffer holds
+        connection.send(Message.new_signal("/big", "org.example.Big", "Big", "ay", [b"x" * size]))
+        await asyncio.sleep(0)
+    buses.programs["dbus"].send_signal(signal.SIGCONT)
+    await until(lambda: len(heard) == 30, "all messages")
+    assert set(heard) == {size}
+    assert bus.connected and bus.unique_name == name
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+    end()
+    await bus.close()
+    await other.close()
 
 
 async def test_the_owner_of_a_name_is_told_at_once_and_at_each_change(buses: Desktop) -> None:

@@ -28,6 +28,7 @@ from dbus_fast.aio import MessageBus
 from dbus_fast.service import ServiceInterface
 
 from trayagent.desktop.busplace import Doorbell, addresses, runtime_folder
+from trayagent.desktop.bussocket import make_patient
 from trayagent.desktop.buswatch import BUS_NAME, BUS_PATH, NameWatch, SignalWatch, guarded
 
 log = logging.getLogger(__name__)
@@ -322,6 +323,7 @@ class SessionBus:
         connection = MessageBus(bus_address=address)
         async with asyncio.timeout(CONNECT_TIMEOUT):
             await connection.connect()
+        make_patient(connection)
         connection.add_message_handler(self._dispatch)
         return connection
 
