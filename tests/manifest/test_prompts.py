@@ -57,6 +57,28 @@ ALWAYS = "Yes, and don't ask again for rm -rf build and mkdir -p build/out comma
         ("opencode", "blocked_shell_80x24", Kind.PERMISSION, "rm -rf build && make test"),
         ("opencode", "blocked_edit_80x24", Kind.PERMISSION, "→ Edit src/app.py"),
         ("opencode", "blocked_question", Kind.QUESTION, "Which database should the cache use?"),
+        ("gemini", "blocked_shell", Kind.PERMISSION, COMMAND),
+        ("gemini", "blocked_shell_60x20", Kind.PERMISSION, COMMAND),
+        ("gemini", "blocked_trick_above", Kind.PERMISSION, COMMAND),
+        ("gemini", "blocked_two_2", Kind.PERMISSION, "touch build/two"),
+        ("gemini", "blocked_edit_60x20", Kind.PERMISSION, "Edit src/app.py"),
+        ("gemini", "blocked_ask_60x20", Kind.QUESTION, "Which database should the service use?"),
+        ("gemini", "blocked_askmulti_2", Kind.QUESTION, "Which features should be in the first release?"),
+        ("gemini", "blocked_plan", Kind.PLAN, "Plan ready\nPlan: fix the retry loop"),
+        ("qwen", "blocked_shell", Kind.PERMISSION, COMMAND),
+        ("qwen", "blocked_trick_above", Kind.PERMISSION, COMMAND),
+        ("qwen", "blocked_shell_40x15", Kind.PERMISSION, "rm -rf build && mkdir -p build"),
+        ("qwen", "blocked_edit_40x15", Kind.PERMISSION, "Edit src/app.py"),
+        ("qwen", "blocked_agent", Kind.PERMISSION, "Agent Look through the tests"),
+        ("qwen", "blocked_ask_80x24", Kind.QUESTION, "Which database should the service use?"),
+        ("qwen", "blocked_plan", Kind.PLAN, "Plan ready\nPlan: fix the retry loop"),
+        ("aider", "blocked_shell", Kind.PERMISSION, "make test"),
+        ("aider", "blocked_new_file", Kind.PERMISSION, "Create new file?\nsrc/new_module.py"),
+        ("aider", "blocked_add_url", Kind.QUESTION, "Add URL to the chat?\nhttp://127.0.0.1:8765/docs"),
+        ("aider", "blocked_reasked", Kind.QUESTION, "Add .aider* to .gitignore (recommended)?"),
+        ("copilot", "blocked_shell_80x24", Kind.PERMISSION, "rm -rf build && make test"),
+        ("copilot", "blocked_edit", Kind.PERMISSION, "Do you want to edit /home/user/demo/src/app.py?"),
+        ("copilot", "blocked_question", Kind.QUESTION, "Which database should the cache use?"),
     ],
 )
 def test_the_message_is_what_is_asked(
@@ -76,6 +98,12 @@ def test_the_message_is_what_is_asked(
         ("codex", "blocked_plan", [("1", "Yes, implement this plan"), ("3", "No, stay in Plan mode")]),
         ("opencode", "blocked_fetch", [(None, "Allow once"), (None, "Allow always"), (None, "Reject")]),
         ("opencode", "blocked_question", [("1", "PostgreSQL"), ("4", "Type your own answer")]),
+        ("gemini", "blocked_askmulti_2", [("1", "Login"), ("2", "Search"), ("3", "Export")]),
+        ("gemini", "blocked_shell", [("1", "Allow once"), ("3", "No, suggest changes (esc)")]),
+        ("qwen", "blocked_trick_above", [("1", "Yes, allow once"), ("4", "No, suggest changes (esc)")]),
+        ("qwen", "blocked_ask_40x15", [("1", "PostgreSQL"), ("2", "SQLite"), ("3", "MongoDB")]),
+        ("aider", "blocked_add_file", [(None, "(Y)es"), (None, "(N)o"), (None, "(D)on't ask again")]),
+        ("copilot", "blocked_question", [(None, "PostgreSQL"), (None, "Other (type your answer)")]),
     ],
 )
 def test_the_options_are_those_on_the_screen(
@@ -85,7 +113,7 @@ def test_the_options_are_those_on_the_screen(
     assert [one for one in found if one in options] == options
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "opencode"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "opencode", "gemini", "qwen", "aider", "copilot"])
 def test_every_recorded_dialog_has_a_short_message(library: Library, agent: str) -> None:
     for item in recorded(agent):
         if item.state == "blocked":
@@ -107,6 +135,14 @@ def test_every_recorded_dialog_has_a_short_message(library: Library, agent: str)
         ("codex", "idle_interrupted_60x20"),
         ("codex", "idle_after_esc_on_permission"),
         ("opencode", "idle_interrupted"),
+        ("gemini", "idle_interrupted_60x20"),
+        ("gemini", "idle_after_esc_on_plan"),
+        ("qwen", "idle_interrupted_40x15"),
+        ("qwen", "idle_after_esc_on_permission"),
+        ("aider", "idle_interrupted_80x24"),
+        ("aider", "idle_interrupted_error_429"),
+        ("copilot", "idle_interrupted"),
+        ("copilot", "idle_denied_80x24"),
     ],
 )
 def test_an_esc_is_told_from_an_end(library: Library, agent: str, name: str) -> None:
