@@ -115,18 +115,23 @@ def test_a_pane_without_an_agent_is_examined_and_never_captured() -> None:
     assert (due, jobs) == ([], [key(0)])
 
 
-def test_pauses_of_a_spinner_earn_patience_and_a_real_change_takes_it_back() -> None:
+def test_a_pane_that_pauses_all_the_time_must_be_silent_for_longer() -> None:
     made = planner()
     rhythm = made.rhythms[key(0)]
-    now = T
-    for _ in range(8):
-        made.wrote(["/dev/pts/0"], now)
-        made.look_began(Due(SERVER, (key(0),), False, False, "silent"), now + 0.2)
-        made.looked(key(0), now + 0.2, True)
-        made.look_ended(SERVER)
-        now += 0.5
-    assert rhythm.patience > 0.15
-    made.looked(key(0), now, False)
+    for step in range(8):
+        made.wrote(["/dev/pts/0"], T + step * 0.4)
+    assert 0.4 < rhythm.patience < 0.7
+    for step in range(200):
+        made.wrote(["/dev/pts/0"], T + 3.2 + step * 0.1)
+    assert rhythm.patience == pytest.approx(0.15)
+
+
+def test_a_person_taking_time_to_answer_is_no_pause() -> None:
+    made = planner()
+    rhythm = made.rhythms[key(0)]
+    rhythm.calm_from = T - 5
+    for step in range(8):
+        made.wrote(["/dev/pts/0"], T + step * 0.4)
     assert rhythm.patience == pytest.approx(0.15)
 
 

@@ -174,7 +174,7 @@ def test_time_alone_sends_no_trays() -> None:
     house = House(NINE_TO_TEN)
     api = house.pane("api")
     house.show(api, "FREE")
-    house.run(5)
+    house.run(30)
     before = len(house.of(Tray))
     house.run(2000)  # until shortly before nine
     assert len(house.of(Tray)) == before

@@ -40,6 +40,7 @@ from trayagent.model.events import (
     Exited,
     Frame,
     LookEnded,
+    MenuOpening,
     Panes,
     Physics,
     Pulse,
@@ -272,6 +273,8 @@ class House:
 
     @property
     def tray(self) -> Any:
+        """What the person sees who opens the menu now."""
+        self.feed(MenuOpening())
         return self.of(Tray)[-1].view
 
     def view(self, actor: Actor) -> PaneView:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from trayagent.host.physics import measure as measure_jobs
 from trayagent.model import effects as e
 from trayagent.model.events import UserIdle
+from trayagent.model.keys import PaneKey
+from trayagent.model.process import Job
 
 if TYPE_CHECKING:
     from trayagent.daemon.parts import Parts
@@ -26,6 +28,7 @@ class Ends:
         self._parts = parts
         self._tasks: set[asyncio.Task[Any]] = set()
         self._discovering = False
+        self._jobs: dict[PaneKey, Job] = {}
         self.watchers: list[Callable[[e.Effect], None]] = []
         self._table: dict[type, Callable[[Any], None]] = {
             e.Look: self._look,
@@ -85,7 +88,11 @@ class Ends:
 
     def _examine(self, examine: e.Examine) -> None:
         for job in self._parts.processes.examine(examine.panes, fresh=examine.fresh):
-            self._parts.feed(job)
+            if self._jobs.get(job.pane) is not job:  # the same object says that nothing changed
+                self._jobs[job.pane] = job
+                self._parts.feed(job)
+        if len(self._jobs) > 2 * len(self._parts.engine.core.panes) + 50:
+            self._jobs = {key: job for key, job in self._jobs.items() if key in self._parts.engine.core.panes}
 
     def _measure(self, measure: e.Measure) -> None:
         for physics in measure_jobs(measure.panes):

@@ -14,7 +14,7 @@ _KEPT_OUT = ("ssl", "_hashlib")
 
 
 def import_without_openssl() -> None:
-    """Import asyncio and hashlib with the OpenSSL modules out of sight, where nobody has imported them yet."""
+    """Import asyncio and hashlib with OpenSSL's modules out of sight, unless they are imported already."""
     hidden = [name for name in _KEPT_OUT if name not in sys.modules]
     for name in hidden:
         sys.modules[name] = None  # type: ignore[assignment]

@@ -34,7 +34,7 @@ class Pump:
     ) -> None:
         self._engine, self._now, self._perform, self._changes = engine, now, perform, changes
         self._queue: deque[Event] = deque()
-        self._feeding = False
+        self._feeding = self._arming = False
         self._timer: asyncio.TimerHandle | None = None
         self._armed: float | None = None
         self._stopped = False
@@ -52,7 +52,9 @@ class Pump:
                 self._one(self._queue.popleft())
         finally:
             self._feeding = False
-        self._arm()
+        if not self._arming:  # an answer comes as many events at once: the timer is set after the last
+            self._arming = True
+            asyncio.get_running_loop().call_soon(self._arm)
 
     def stop(self) -> None:
         """Nothing is fed any more."""
@@ -80,6 +82,9 @@ class Pump:
             log.exception("%s: %s; going on (said once)", kind, text)
 
     def _arm(self) -> None:
+        self._arming = False
+        if self._stopped:
+            return
         wake = self._engine.wake_at()
         if wake == self._armed and self._timer is not None:
             return

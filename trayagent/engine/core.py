@@ -14,6 +14,7 @@ from typing import Protocol
 from trayagent.alerts.cases import TOLD
 from trayagent.alerts.policy import Alerts
 from trayagent.engine.attention import Attention
+from trayagent.engine.pace import Pace
 from trayagent.engine.panes import Pane
 from trayagent.engine.planner import CALM_AFTER, Planner
 from trayagent.engine.recent import Recent
@@ -75,7 +76,7 @@ class Core:
     recent: Recent = field(default_factory=Recent)
     out: list[Effect] = field(default_factory=list)
     now: float = 0.0
-    tray_dirty: bool = True
+    tray: Pace = field(default_factory=Pace)
     alerts_dirty: bool = True
     watch_dirty: bool = True
 
@@ -94,7 +95,7 @@ class Core:
         if (old.state, old.fingerprint) != (new.state, new.fingerprint):
             self.publish(pane, before)
         elif old.message != new.message:
-            self.tray_dirty = True
+            self.tray.dirty = True
         self.plan(pane)
 
     def plan(self, pane: Pane) -> None:
@@ -165,7 +166,8 @@ class Core:
         )
         self.out.append(RecordTransition(self.transition_id, transition))
         self.out += self.alerts.transition(self.transition_id, transition, self, self.now)
-        self.tray_dirty = self.alerts_dirty = True
+        self.tray.dirty = self.alerts_dirty = True
+        self.tray.urgent |= decision.state in TOLD or before.decision.state in TOLD
         if decision.state in TOLD:
             self.ask_attention({pane.key.server})
 
@@ -174,7 +176,7 @@ class Core:
         agent = pane.identity.agent if pane.identity else ""
         name = pane.manifest.name if pane.manifest is not None and pane.manifest.name else agent
         pane.labels = labels_of(pane.info, self.repos.get(pane.info.dir), agent, name)
-        self.tray_dirty = True
+        self.tray.dirty = True
 
     # -- seen and left -------------------------------------------------------------------
 
@@ -184,7 +186,7 @@ class Core:
         if before.decision.state in (State.DONE, State.ERROR, State.BLOCKED):
             self.out += self.alerts.seen(pane.key, how, self, self.now)
         self.settle(pane, before, seen(before, self.now))
-        self.tray_dirty = True
+        self.tray.dirty = True
         if not pane.here and pane.left_at is not None and pane.state is State.IDLE:
             self.forget_agent(pane)
 
@@ -215,7 +217,7 @@ class Core:
         pane.memory = fresh(None, self.now)
         self.judge_at.pop(pane.key, None)
         self.remembered.pop(pane.key, None)
-        self.tray_dirty = self.watch_dirty = True
+        self.tray.dirty = self.watch_dirty = True
         if pane.gone:
             self.panes.pop(pane.key, None)
         else:

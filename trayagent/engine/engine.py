@@ -16,7 +16,7 @@ from typing import Any
 from trayagent.alerts.policy import Alerts
 from trayagent.engine import explain, jobs, listing, looking, person, wording
 from trayagent.engine.core import Core, Manifests
-from trayagent.engine.menu import stale_at, tray_view
+from trayagent.engine.menu import icon_view, stale_at, tray_view
 from trayagent.identity import Index
 from trayagent.model import events
 from trayagent.model.effects import (
@@ -74,6 +74,13 @@ HANDLERS: dict[type, Callable[[Core, Any], None]] = {
 # What comes all the time and lets go of no alert by itself; a transition that it causes does.
 ROUTINE = frozenset({events.Pulse, events.Frame, events.LookEnded, events.Physics, events.Repo, Job, Claim})
 
+# The parts of one answer: what they bring is weighed once, when the answer is complete (LookEnded),
+# or as soon as one of them is a change that may be told.
+PARTS = frozenset({events.Frame, events.Physics, events.Repo, Job})
+
+# After these the person expects to see what he has done.
+ASKING = frozenset({events.MenuOpening, events.MuteSet, events.Paused, events.Read, events.Forget})
+
 # The tooltip counts minutes; nobody needs them fresher than this, and only while somebody waits.
 TOOLTIP_EVERY = 60.0
 TRAY_LEAST = 1.0
@@ -107,7 +114,7 @@ class Engine:
             first_transition - 1,
         )
         self.core.attention.away_after = settings.alerts.away_after
-        self._shown: TrayView | None = None
+        self._shown = TrayView()
         self._watched: tuple[frozenset[str], frozenset[str]] | None = None
         self._processes: frozenset[object] | None = None
         self._discovered = started
@@ -124,10 +131,10 @@ class Engine:
         handler = HANDLERS.get(type(event))
         if handler is not None:
             handler(core, event)
-        else:
-            core.tray_dirty = True  # a Tick is also a wish to see the menu fresh
         core.alerts_dirty |= type(event) not in ROUTINE
-        self._advance()
+        core.tray.asked |= type(event) in ASKING
+        if type(event) not in PARTS or core.alerts_dirty:
+            self._advance()
         out, core.out = core.out, []
         return out
 
@@ -140,6 +147,7 @@ class Engine:
             min(core.judge_at.values(), default=None),
             self._lifecycle,
             self._tooltip,
+            core.tray.wake_at(),
             self._discovered + listing.DISCOVER_EVERY,
         ]
         if core.alerts.about_to_tell(core.now):
@@ -180,9 +188,12 @@ class Engine:
         self._plan()
         if core.watch_dirty:
             self._watch()
-        core.tray_dirty |= core.recent.note(core.out)
-        if core.tray_dirty or (self._tooltip is not None and self._tooltip <= core.now):
-            self._show_tray()
+        core.tray.dirty |= core.recent.note(core.out)
+        if self._tooltip is not None and self._tooltip <= core.now:
+            core.tray.dirty = core.tray.urgent = True
+        what = core.tray.due(core.now)
+        if what:
+            self._show_tray(what)
 
     def _refresh_attention(self) -> None:
         """A banner is due: who looks at what must be known as of now."""
@@ -229,11 +240,23 @@ class Engine:
             self._processes = frozenset(processes)
             core.out.append(WatchProcesses(processes))
 
-    def _show_tray(self) -> None:
+    def _show_tray(self, what: str) -> None:
         core = self.core
-        core.tray_dirty = False
+        core.tray.done(what, core.now)
         views = tuple(core.views())
-        view = tray_view(
+        view = self._icon(views) if what == "icon" else self._whole(views)
+        self._tooltip = self._show_again_at(views)
+        if view != self._shown:
+            self._shown = view
+            core.out.append(Tray(view))
+
+    def _icon(self, views: tuple[PaneView, ...]) -> TrayView:
+        core = self.core
+        return icon_view(self._shown, views, core.now, core.alerts, core.wall_offset, core.zone)
+
+    def _whole(self, views: tuple[PaneView, ...]) -> TrayView:
+        core = self.core
+        return tray_view(
             views,
             core.now,
             alerts=core.alerts,
@@ -247,10 +270,6 @@ class Engine:
             programs=core.programs,
             dnd=core.dnd,
         )
-        self._tooltip = self._show_again_at(views)
-        if view != self._shown:
-            self._shown = view
-            core.out.append(Tray(view))
 
     def _show_again_at(self, views: tuple[PaneView, ...]) -> float | None:
         """When the tray is drawn anew though nothing happened."""

@@ -18,10 +18,12 @@ from trayagent.model.events import (
     ServerGone,
     TerminalsChanged,
 )
+from trayagent.model.keys import PaneKey
 from trayagent.model.panes import PaneInfo
 
 # Terminals come in bursts (a layout being built): one list for all of them.
 LIST_AFTER = 0.15
+LIST_EVERY = 2.0  # where terminals come and go all the time, as builds and tests make them
 # A new terminal's server may need a moment until its socket can be found.
 DISCOVER_EVERY = 30.0
 
@@ -45,10 +47,13 @@ def panes(core: Core, event: Panes) -> None:
     """The complete list of one server."""
     present = {info.key for info in event.panes}
     _missing(core, [e for e in core.panes.values() if e.key.server == event.server and e.key not in present])
-    examine = []
+    examine: list[tuple[PaneKey, int, str]] = []
+    fresh: list[tuple[PaneKey, int, str]] = []
     for info in event.panes:
         known = core.panes.get(info.key)
+        into = examine
         if known is None or known.gone:
+            into = fresh
             known = core.panes[info.key] = pane(info, core.now)
             core.planner.add(info.key, info.tty)
             core.watch_dirty = True
@@ -56,11 +61,10 @@ def panes(core: Core, event: Panes) -> None:
         if info.dead:
             _dead(core, known, info)
         else:
-            examine.append((info.key, info.pid, info.tty))
-    if examine:
-        core.out.append(Examine(tuple(examine)))
+            into.append((info.key, info.pid, info.tty))
+    core.out += [Examine(tuple(panes), anew) for panes, anew in ((examine, False), (fresh, True)) if panes]
     _find_branches(core, event)
-    core.tray_dirty = True
+    core.tray.dirty = True
     core.look_at_seen(event.server)
 
 
@@ -119,8 +123,8 @@ def look_ended(core: Core, event: LookEnded) -> None:
 def terminals_changed(core: Core, event: TerminalsChanged) -> None:
     """A terminal came or went: servers and their lists may have changed."""
     core.out.append(Discover())
-    for server in core.planner.servers:
-        core.planner.want_list(server, core.now + LIST_AFTER)
+    for server, entry in core.planner.servers.items():
+        core.planner.want_list(server, max(core.now + LIST_AFTER, entry.listed + LIST_EVERY))
 
 
 def pulse_state(core: Core, event: PulseState) -> None:
@@ -141,7 +145,7 @@ def _missing(core: Core, gone: list[Pane]) -> None:
         entry.gone = True
         if entry.identity is None:
             core.panes.pop(entry.key, None)
-            core.tray_dirty = True
+            core.tray.dirty = True
         elif entry.left_at is None:
             leave(core, entry, Front.GONE)
 

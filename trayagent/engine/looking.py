@@ -29,9 +29,9 @@ def pulse(core: Core, event: Pulse) -> None:
         pane = core.panes[key]
         pane.wrote_at = core.planner.rhythms[key].wrote
         if pane.rest.quiet is not None or pane.rest.probing:
+            if pane.rest.quiet and pane.here:
+                core.planner.want(key, now + 0.2, "writes again")
             pane.rest.quiet, pane.rest.probing = None, False
-        if pane.state is State.UNKNOWN and pane.here and pane.memory.decision.source == "silence":
-            core.planner.want(key, now + 0.2, "writes again")
     for key in core.planner.typed(event.typed, now):
         pane = core.panes[key]
         pane.typed_at = now
@@ -118,7 +118,7 @@ def claim(core: Core, event: Claim) -> None:
         job(core, read)
     if pane.here or pane.own_claims():
         core.judge(pane)
-    core.tray_dirty = True
+    core.tray.dirty = True
 
 
 def judge_due(core: Core) -> None:

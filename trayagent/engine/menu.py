@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
 
 from trayagent.engine.recent import Entry
 from trayagent.engine.submenus import (
@@ -102,14 +103,30 @@ def tray_view(
         ),
         ("end", _end(programs)),
     )
-    return TrayView(
+    shown = TrayView(menu=_joined(sections), middle=("next",))
+    return icon_view(shown, views, now, alerts, wall_offset, zone)
+
+
+def icon_view(
+    shown: TrayView,
+    views: Iterable[PaneView],
+    now: float,
+    alerts: Silencing,
+    wall_offset: float,
+    zone: str = "",
+) -> TrayView:
+    """`shown` with icon, number, tooltip and click as they are now; its menu stays as it was drawn."""
+    views = sorted(views, key=lambda view: (view.since, view.key))
+    need = [view for view in views if view.needs_you]
+    paused, end = alerts.paused(now)
+    until = Clock(now, wall_offset, zone).until(end)
+    return replace(
+        shown,
         state=loudest(view.state for view in views),
         paused=paused,
         count=len(need),
         tooltip=tooltip(views, now) + (f" · paused {until}" if paused else ""),
-        menu=_joined(sections),
         click=("jump", need[0].key.token) if need else (),
-        middle=("next",),
     )
 
 

@@ -55,13 +55,13 @@ def locked(core: Core, event: Locked) -> None:
 def desktop_quiet(core: Core, event: DesktopQuiet) -> None:
     """The desktop's do-not-disturb was switched."""
     core.attention.quiet = event.on
-    core.tray_dirty = True
+    core.tray.dirty = True
 
 
 def wall(core: Core, event: Wall) -> None:
     """The wall clock was read, or set."""
     core.wall_offset, core.zone = event.offset, event.zone or core.zone
-    core.tray_dirty = True
+    core.tray.dirty = True
 
 
 def resumed(core: Core, event: Resumed) -> None:
@@ -102,19 +102,19 @@ def forget(core: Core, event: Forget) -> None:
     if pane is not None:
         core.see(pane, "command")
         pane.forgotten = pane.moment
-        core.tray_dirty = True
+        core.tray.dirty = True
 
 
 def policy(core: Core, event: MuteSet | Paused | BannerShown | BannerFailed | BannerClosed) -> None:
     """What the alert policy keeps account of itself."""
     core.out += core.alerts.feed(event, core, core.now)
-    core.tray_dirty = True
+    core.tray.dirty = True
 
 
 def configured(core: Core, event: Configured) -> None:
     """The config was read anew."""
     core.config_problems = event.problems
-    core.tray_dirty = True
+    core.tray.dirty = True
     if event.settings == core.settings:
         return
     core.settings = event.settings
@@ -128,13 +128,13 @@ def configured(core: Core, event: Configured) -> None:
 def programs(core: Core, event: Programs) -> None:
     """The person's programs were looked for."""
     core.programs = event
-    core.tray_dirty = True
+    core.tray.dirty = True
 
 
 def recalled(core: Core, event: Recalled) -> None:
     """An alert from before this start."""
     core.recent.recall(event, core.wall_offset)
-    core.tray_dirty = True
+    core.tray.dirty = True
 
 
 def manifests_changed(core: Core, event: ManifestsChanged) -> None:
@@ -145,6 +145,8 @@ def manifests_changed(core: Core, event: ManifestsChanged) -> None:
             core.relabel(pane)
             if pane.screen is not None:
                 see_screen(core, pane, pane.screen, again=True)
+                if pane.screen.joined is None and core.reads_joined(pane.key):
+                    core.planner.want(pane.key, core.now, "rules that read joined rows")
         elif pane.job is not None and identify(pane.job, core.index, None) is not None:
             pane.job = None  # the next examination takes it up
             core.planner.want_list(pane.key.server, core.now)

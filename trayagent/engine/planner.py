@@ -16,9 +16,9 @@ to, never what the state is. The table of reasons, each a moment at which a pane
 A pane without an agent is never captured: its foreground job is examined, which needs
 no process. Idle and blocked panes blink and redraw, so once they are settled their
 beats are a second apart, and two after three looks in a row that differed in spinners
-only. A working pane whose silences turn out to be pauses of its spinner (three equal
-looks) earns patience: its next silence must be longer, up to a second, and any real
-change takes that back.
+only. Many working agents pause all the time; what counts as silence is therefore a bit
+longer than the pauses that this pane has lately made and ended by writing on. A pane that
+draws without pausing is looked at `SETTLE` after it stops.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ FLOOR_CALM = 1.0
 CALM_AFTER = 2.0  # a dialog that is withdrawn at once must be seen to be
 FLOOR_SAME = 2.0
 SAME_LOOKS = 3
-PATIENCE_GROWTH = 1.6
-PATIENCE_MOST = 1.0
+# A silence must be this much longer than the longest recent pause; a pause is forgotten by
+# half every so many seconds, and a silence longer than `PAUSE_MOST` is no pause.
+PAUSE_FACTOR = 1.3
+PAUSE_HALF_LIFE = 5.0
+PAUSE_MOST = 1.0
 BEAT = 1.0
 SAFETY = 30.0
 SHARE = 0.05
@@ -61,10 +64,29 @@ class Rhythm:
     typed: float = NEVER
     looked: float = NEVER
     same: int = 0
-    patience: float = SETTLE
-    for_silence: bool = False  # the last look was one of its own
+    pause: float = 0.0  # the longest recent pause, as of the last write
     wanted: float | None = None
     why: str = ""
+
+    @property
+    def still(self) -> bool:
+        """It is idle or blocked: what comes between two writes is a person's time."""
+        return self.calm_from < float("inf")
+
+    @property
+    def patience(self) -> float:
+        """How long this pane must be silent before that means anything."""
+        return min(max(SETTLE, self.pause * PAUSE_FACTOR), PAUSE_MOST)
+
+    def writes(self, at: float) -> None:
+        """It wrote. What it did before was a pause, if it was not too long for one."""
+        gap = at - self.wrote
+        if not self.still and SETTLE < gap < PAUSE_MOST:
+            self.pause = max(self.pause, gap)
+        self.pause *= 0.5 ** (min(gap, 60.0) / PAUSE_HALF_LIFE)
+        if self.wrote_first is None:
+            self.wrote_first = at
+        self.wrote = at
 
     @property
     def calm(self) -> bool:
@@ -125,10 +147,7 @@ class Planner:
         for tty in ttys:
             for key in self.by_tty.get(tty, ()):
                 rhythm = self.rhythms[key]
-                at = now - DRAIN_AGE
-                if rhythm.wrote_first is None:
-                    rhythm.wrote_first = at
-                rhythm.wrote = at
+                rhythm.writes(now - DRAIN_AGE)
                 keys.append(key)
         return keys
 
@@ -154,10 +173,6 @@ class Planner:
         elif rhythm.wrote_first is not None:
             rhythm.wrote_first = max(rhythm.wrote_first, at)
         rhythm.same = rhythm.same + 1 if same else 0
-        if not same:
-            rhythm.patience = SETTLE
-        elif rhythm.for_silence and rhythm.same >= SAME_LOOKS and not rhythm.calm:
-            rhythm.patience = min(rhythm.patience * PATIENCE_GROWTH, PATIENCE_MOST)
 
     def examined(self, key: PaneKey, now: float) -> None:
         """A pane without an agent was examined: its writes have been answered."""
@@ -200,7 +215,6 @@ class Planner:
         for key in due.panes:
             rhythm = self.rhythms.get(key)
             if rhythm is not None:
-                rhythm.for_silence = due.why == "silent"
                 rhythm.wanted = None
                 rhythm.looked = now
 

@@ -229,6 +229,11 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True)
+class MenuOpening:
+    """The tray's menu is about to be seen: it must be fresh."""
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """Ended items of a pane are read; pane None: all."""
 
@@ -311,6 +316,6 @@ Event = (
     Panes | ServerFound | ServerGone | Frame | Clients | LookEnded | Job | Claim
     | Pulse | TerminalsChanged | PulseState | Exited | Physics | Repo | Wall | Resumed
     | ActiveWindow | UserIdle | Locked | DesktopQuiet | BannerShown | BannerFailed | BannerClosed
-    | Visited | MuteSet | Paused | Read | Forget | Configured | Programs | ManifestsChanged
+    | Visited | MenuOpening | MuteSet | Paused | Read | Forget | Configured | Programs | ManifestsChanged
     | Remembered | Recalled | Tick
 )  # fmt: skip

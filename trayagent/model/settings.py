@@ -146,9 +146,11 @@ class DetectSettings:
 
 @dataclass(frozen=True, slots=True)
 class ManifestSettings:
-    """manifests: foreign folders to read (`thinkterm herdr tmux-ide tuios jackin`)."""
+    """manifests: foreign folders to read (`thinkterm herdr tmux-ide tuios jackin`). update_url: the index
+    that `manifests update` reads where the command names none."""
 
     imports: tuple[str, ...] = ()
+    update_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
