@@ -105,7 +105,7 @@ def test_manifests_are_listed_checked_and_shown(run: Run, home: Path):
     rows = {row["id"]: row for row in json.loads(run("manifests", "list", "--json").out)}
     assert rows["claude"]["source"] == "bundled"
     assert "claude" in run("manifests", "list").out
-    assert run("manifests", "show", "claude").out == Path(rows["claude"]["path"]).read_text()
+    assert run("manifests", "show", "claude", "--text").out == Path(rows["claude"]["path"]).read_text()
     assert run("manifests", "show", "claude", "--path").out.strip() == rows["claude"]["path"]
     assert run("manifests", "show", "nobody").code == 1
     bad = home / "bad.toml"

@@ -13,7 +13,7 @@ import pytest
 
 from trayagent.config import watch
 from trayagent.config.load import Config
-from trayagent.config.watch import ConfigWatch
+from trayagent.config.watch import ConfigWatch, FolderWatch
 
 
 class Watched:
@@ -248,3 +248,105 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(tmp_path: Path, kind:
     assert {"folder": "cannot be read", "latin-1": f"{path}:2:8: is not UTF-8", "huge": "KiB"}[kind] in said[
         0
     ]
+
+
+# -- folders -------------------------------------------------------------------------------------
+
+
+class Folders:
+    """A folder watch that counts how often it told of a change."""
+
+    def __init__(self, *roots: Path) -> None:
+        self.told = 0
+        self._news = asyncio.Event()
+        self.watch = FolderWatch(roots, self._changed, (".toml", ".json"))
+        self.watch.start()
+
+    def _changed(self) -> None:
+        self.told += 1
+        self._news.set()
+
+    async def news(self) -> None:
+        """The next change; then until nothing more can be on its way."""
+        async with asyncio.timeout(10):
+            await self._news.wait()
+        await self.silence()
+
+    async def silence(self) -> None:
+        """Wait for as long as a change could take to be told."""
+        await asyncio.sleep(watch.DEBOUNCE * 2)
+        self._news.clear()
+
+
+@pytest.fixture
+async def folders() -> AsyncIterator[Callable[..., Folders]]:
+    made: list[Folders] = []
+
+    def start(*roots: Path) -> Folders:
+        made.append(Folders(*roots))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.watch.stop()
+
+
+async def test_a_file_that_comes_changes_or_goes_in_a_folder_is_told(
+    folders: Callable[..., Folders], tmp_path: Path
+):
+    watched = folders(tmp_path)
+    (tmp_path / "a.toml").write_text("one")
+    await watched.news()
+    by_moving_over(tmp_path / "a.toml", "two")
+    await watched.news()
+    (tmp_path / "a.toml").unlink()
+    await watched.news()
+    assert watched.told == 3
+
+
+async def test_other_files_of_the_folder_are_not_told(folders: Callable[..., Folders], tmp_path: Path):
+    watched = folders(tmp_path)
+    (tmp_path / "notes.txt").write_text("one")
+    (tmp_path / "a.toml~").write_text("one")
+    await watched.silence()
+    assert watched.told == 0
+
+
+async def test_a_folder_that_is_made_later_is_watched_and_so_is_one_below_it(
+    folders: Callable[..., Folders], tmp_path: Path
+):
+    root = tmp_path / "config" / "rules"
+    watched = folders(root)
+    root.mkdir(parents=True)
+    await watched.silence()
+    (root / "demo").mkdir()
+    await watched.silence()
+    before = watched.told
+    (root / "demo" / "detection.toml").write_text("one")
+    await watched.news()
+    (root / "demo" / "detection.toml").write_text("two")
+    await watched.news()
+    assert watched.told == before + 2
+
+
+async def test_a_link_that_is_pointed_elsewhere_is_told(folders: Callable[..., Folders], tmp_path: Path):
+    for name in ("1", "2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.toml").write_text(name)
+    (tmp_path / "current").symlink_to("1")
+    watched = folders(tmp_path / "current")
+    (tmp_path / "new").symlink_to("2")
+    (tmp_path / "new").replace(tmp_path / "current")
+    await watched.news()
+    (tmp_path / "2" / "a.toml").write_text("three")
+    await watched.news()
+    assert watched.told == 2
+
+
+async def test_a_single_file_may_be_watched_among_folders(folders: Callable[..., Folders], tmp_path: Path):
+    watched = folders(tmp_path / "pack.json", tmp_path / "rules")
+    (tmp_path / "pack.json").write_text("one")
+    await watched.news()
+    (tmp_path / "other.json").write_text("one")
+    await watched.silence()
+    assert watched.told == 1

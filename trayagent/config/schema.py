@@ -88,6 +88,11 @@ KEYS = (
     Key("detect.stall", Duration(0, 3600), "Silence while working after which the state is unknown."),
     Key("detect.agents", Named(Text("an agent's id"), "program name"), "Further program names of agents."),
     Key("manifests.import", Texts(_FOREIGN), "Read the rule files of these tools too.", "manifests.imports"),
+    Key(
+        "manifests.update_url",
+        Text("an index"),
+        "Where `manifests update` looks; never by itself.",
+    ),
     Key("alerts.enabled", Flag(), "Show banners and play sounds at all."),
     Key("alerts.states.blocked", Flag(), "An agent waits for a decision."),
     Key("alerts.states.error", Flag(), "A turn broke."),

@@ -20,6 +20,7 @@ from trayagent.config.watch import ConfigWatch
 from trayagent.daemon.actions import Actions
 from trayagent.daemon.choices import Choices
 from trayagent.daemon.ends import Ends
+from trayagent.daemon.manifests import Manifests
 from trayagent.daemon.options import Options
 from trayagent.daemon.pump import Pump
 from trayagent.daemon.sounds import Sounds
@@ -38,21 +39,11 @@ from trayagent.host.exits import ProcessWatch
 from trayagent.host.procfs import Procfs
 from trayagent.host.pulse import TtyPulse
 from trayagent.host.repo import Repos
-from trayagent.identity import Index
 from trayagent.identity.insight import Insight
 from trayagent.ledger.ledger import Ledger
 from trayagent.manifest.load import Library
 from trayagent.model.effects import Effect, Tray
-from trayagent.model.events import (
-    Clients,
-    Configured,
-    Event,
-    Frame,
-    ManifestsChanged,
-    Panes,
-    PulseState,
-    Tick,
-)
+from trayagent.model.events import Clients, Configured, Event, Frame, MenuOpening, Panes, PulseState, Tick
 from trayagent.model.panes import PaneInfo
 from trayagent.model.states import RANK
 from trayagent.model.view import PaneView
@@ -81,9 +72,7 @@ class Parts:
         if self.choices.problem:
             self._report("choices", self.choices.problem)
         self.settings = self.choices.applied(self.config.settings)
-        self.library = Library.standard(self.config.path.parent / "manifests")
-        for problem in self.library.problems:
-            self._report(f"manifest {problem}", str(problem))
+        self.manifests = Manifests(self, state_folder(options))
         self.ledger = Ledger(
             state_folder(options) / "ledger.db", self.settings.ledger, report=self._report_from_thread
         )
@@ -105,13 +94,18 @@ class Parts:
         self.exits: ProcessWatch | None = None
         self.clock_watch: ClockWatch | None = None
 
+    @property
+    def library(self) -> Library:
+        """The manifests in force."""
+        return self.manifests.library
+
     def _engine(self) -> Engine:
         ids = self.ledger.last_ids()
         host = socket.gethostname().lower()
         return Engine(
             self.settings,
             self.library,
-            Index.build(self.library.manifests),
+            self.manifests.index(),
             started=self.clock.now(),
             host_names=frozenset({host, host.partition(".")[0], platform.node().lower()}),
             ticks=os.sysconf("SC_CLK_TCK"),
@@ -136,7 +130,7 @@ class Parts:
             self.tray = SniTray(
                 self.bus,
                 lambda action: self.actions.act(action, self.tray.take_token() if self.tray else None),
-                on_about_to_show=lambda: self.feed(Tick()),
+                on_about_to_show=lambda: self.feed(MenuOpening()),
                 on_problem=self._tray_problem,
             )
 
@@ -160,6 +154,7 @@ class Parts:
         self.lock.start()
         self._config_watch = ConfigWatch(self.config.path, self.configure)
         self._config_watch.start()
+        self.manifests.start()
         self.feed(Tick())
         await self.discover()
 
@@ -203,6 +198,7 @@ class Parts:
         await self.system_bus.close()
         await self.sound.stop()
         self._config_watch.stop()
+        self.manifests.stop()
         self.processes.close()
         await self.bus.close()
         self.remember_choices()
@@ -287,7 +283,7 @@ class Parts:
     async def reload(self) -> list[str]:
         """Read config and manifests anew; what is broken leaves the old in force."""
         self.configure()
-        await self.reload_manifests()
+        await self.manifests.reload()
         return [*self.config.messages, *(str(one) for one in self.library.problems)]
 
     def configure(self) -> None:
@@ -299,22 +295,13 @@ class Parts:
             self.settings = self.choices.applied(self.config.settings)
             self.tmux.watch(self.settings.watch.tmux.sockets)
             self.ledger.configure(self.settings.ledger)
+            self.manifests.configure()
         self.feed(self._configured())
 
     def _configured(self) -> Configured:
         """The settings in force, and what is wrong with the config file, by its bare name: rows are short."""
         name = self.config.path.name
         return Configured(self.settings, tuple(problem.render(name) for problem in self.config.problems))
-
-    async def reload_manifests(self) -> None:
-        """Read the manifests anew and judge every screen again."""
-        await asyncio.to_thread(self.library.reload)
-        for problem in self.library.problems:
-            self._report(f"manifest {problem}", str(problem))
-        index = Index.build(self.library.manifests)
-        self.engine.use(self.library, index)
-        self.processes.learn(Insight(index))
-        self.feed(ManifestsChanged())
 
     def _report_from_thread(self, topic: str, text: str) -> None:
         log.warning("%s: %s", topic, text)

@@ -28,7 +28,7 @@ class Folder:
     """One place of manifests, or one file that holds several. tier: its name for lists (`user`, a
     tool's, `updated`, `bundled`). trusted: its hooks and answers count. suffixes: which files are
     read. named: a file must be named like its agent. last_wins: of two files with one id the later
-    in the order of their names serves, as that tool has it."""
+    in the order of their names serves, as that tool has it. only: the one entry that is read."""
 
     path: Path
     tier: str
@@ -36,6 +36,7 @@ class Folder:
     suffixes: tuple[str, ...] = (".toml", ".yaml", ".yml", ".json")
     named: bool = False
     last_wins: bool = False
+    only: str = ""
 
 
 def tool_folders(tool: str, home: Path, environ: Mapping[str, str]) -> list[Folder]:
@@ -164,6 +165,11 @@ def standard_folders(
     return [*folders, Folder(resources.folder("manifests"), BUNDLED)]
 
 
+def updated_folder(state: Path) -> Path:
+    """Where the updates in force lie, below the program's state folder: a link to one of its versions."""
+    return state / "manifests" / "current"
+
+
 # -- one folder --------------------------------------------------------------------------
 
 
@@ -213,6 +219,8 @@ def read_folder(folder: Folder) -> Iterator[tuple[Manifest | None, tuple[Problem
         yield None, (Problem(str(folder.path), f"the folder cannot be read: {error.strerror}"),)
         return
     for path in entries:
+        if folder.only and path.name != folder.only:
+            continue
         if (path / herdr.RULES).is_file():
             yield _read_registry(path)
         elif path.suffix in folder.suffixes:
