@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trayagent import __version__
 from trayagent.daemon.account import manifest_rows, problems
 from trayagent.daemon.doctor import checks
+from trayagent.daemon.recorded import recorded
 from trayagent.engine.submenus import Clock
 from trayagent.ipc.broadcast import Broadcast
 from trayagent.ipc.panes import find_pane, pane_json, pane_name
@@ -40,6 +41,7 @@ class Answers:
             "watch": self._watch,
             "get": self._get,
             "explain": self._explain,
+            "capture": self._capture,
             "events": self._follow,
             "history": self._history,
             "status": self._status,
@@ -98,6 +100,14 @@ class Answers:
         manifest = told["manifest"]
         if manifest is not None:
             manifest["source"] = self._parts.library.tiers.get(manifest["id"], "")
+        return told
+
+    def _capture(self, args: Json) -> Json:
+        view = self.pane(args)
+        pane = self._parts.engine.core.panes.get(view.key)
+        told = recorded(pane) if pane is not None else None
+        if told is None:
+            raise VerbError("failed", f"{pane_name(view)} has not been looked at yet")
         return told
 
     # -- events ----------------------------------------------------------------------------

@@ -56,6 +56,9 @@ VERBS: dict[str, Verb] = {
     "explain": Verb(
         PANE, "pane labels decision identity manifest trace claims attention looks alerts", needs_pane=True
     ),
+    "capture": Verb(
+        PANE, "agent cols rows title progress screen pane_current_command dir process_tree", needs_pane=True
+    ),
     "events": Verb({"pane": TEXT}, "one event an item: type, at (epoch seconds), ...", stream=True),
     "history": Verb(
         {
