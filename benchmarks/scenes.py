@@ -90,15 +90,20 @@ def dialogs(plan: Plan) -> list[Row]:
     with stage() as place:
         sessions = [each for each in busy_recordings(plan.panes * 4, KNOWN) if each.dialogs]
         asking = sessions[: plan.panes // 2]
-        play_all(place, asking + busy_recordings(plan.panes - len(asking)))
+        playing = asking + busy_recordings(plan.panes - len(asking))
+        play_all(place, playing)
         with Watcher(place) as watcher:
             time.sleep(WARM)
             watcher.listen()
             began = time.time()
             time.sleep(plan.dialogs)
             marks = [mark for mark in place.marks() if began + EARLY < mark[1] < time.time() - LATE]
-            delays = matched(marks, watcher.blocked())
-    missed = len(marks) - len(delays)
+            pairs = matched(marks, watcher.blocked())
+    delays = [(agent, delay) for _, agent, delay in pairs]
+    noticed = {mark for mark, _, _ in pairs}
+    missed = [
+        playing[int(project[1:])].name for mark, (project, _) in enumerate(marks) if mark not in noticed
+    ]
     every = [delay for _, delay in delays]
     still = [delay for agent, delay in delays if agent in SILENT]
     rows = [Row(f"readable -> decided, {agent}", _median(delays, agent), "ms") for agent in KNOWN]
@@ -106,8 +111,8 @@ def dialogs(plan: Plan) -> list[Row]:
     rows.append(Row("readable -> decided, silent agents, median", silent, "ms", 300.0))
     note = f"{len(every)} dialogs at {plan.panes} busy panes"
     rows.append(Row("readable -> decided, worst", 1000 * max(every), "ms", 1100.0, note))
-    note = f"of {len(marks)} that became readable"
-    rows.append(Row("dialogs that were not noticed", float(missed), "", 0.0, note))
+    note = " ".join([f"of {len(marks)} that became readable", *missed[:3]])
+    rows.append(Row("dialogs that were not noticed", float(len(missed)), "", 0.0, note))
     return rows
 
 
@@ -158,17 +163,21 @@ def play_all(place: Stage, sessions: list[Recording]) -> None:
         place.play(session, busy_script(session), f"p{number:03}", again=True, delay=delay)
 
 
-def matched(marks: list[tuple[str, float]], decided: list[tuple[str, str, float]]) -> list[tuple[str, float]]:
-    """(agent, seconds from mark to decision) of each dialog that was noticed; a decision counts once."""
-    left = sorted(decided, key=lambda row: row[2])
-    found = []
-    for project, at in marks:
-        for row in left:
-            if row[0] == project and at - EARLY <= row[2] <= at + LATE:
-                found.append((row[1], row[2] - at))
-                left.remove(row)
-                break
-    return found
+def matched(
+    marks: list[tuple[str, float]], decided: list[tuple[str, str, float]]
+) -> list[tuple[int, str, float]]:
+    """(number of the mark, agent, seconds from it to the decision) of each dialog that was noticed."""
+    pairs = [
+        (abs(row[2] - at), mark, number)
+        for mark, (project, at) in enumerate(marks)
+        for number, row in enumerate(decided)
+        if row[0] == project and at - EARLY <= row[2] <= at + LATE
+    ]
+    of_mark: dict[int, int] = {}
+    for _, mark, number in sorted(pairs):  # the nearest ones belong together
+        if mark not in of_mark and number not in of_mark.values():
+            of_mark[mark] = number
+    return [(mark, decided[row][1], decided[row][2] - marks[mark][1]) for mark, row in of_mark.items()]
 
 
 def _median(delays: list[tuple[str, float]], agent: str) -> float:

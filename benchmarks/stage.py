@@ -81,7 +81,11 @@ class Stage:
         options = (*(("-l",) if again else ()), "-d", f"{delay:.3f}")
         log = self.folder / f"{name}.log"
         command = script.command(session.agent, self.folder, f"{name}.script", options=options, log=log)
-        self.server.new_session(name, f"cd {shlex.quote(str(project))} && {command}", *SIZE)
+        self.server.new_session(
+            name,
+            f"export TRAYAGENT_AGENT={session.agent}; cd {shlex.quote(str(project))} && {command}",
+            *SIZE,
+        )
 
     def marks(self) -> list[tuple[str, float]]:
         """(project, wall-clock seconds) of every dialog that has become readable so far."""
