@@ -18,12 +18,13 @@ from pathlib import Path
 
 from benchmarks import looks, scenes
 from benchmarks.rows import Row, table
+from benchmarks.stage import KNOWN
 
 README = Path(__file__).parent / "README.md"
 BEGIN, END = "<!-- table -->\n", "<!-- end -->\n"
 
 SCENES: dict[str, Callable[[scenes.Plan], list[Row]]] = {
-    "looks": lambda plan: looks.measure(scenes.KNOWN),
+    "looks": lambda plan: looks.measure(KNOWN),
     "quiet": scenes.quiet,
     "busy": scenes.busy,
     "dialogs": scenes.dialogs,
