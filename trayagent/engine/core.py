@@ -33,6 +33,8 @@ from trayagent.model.view import PaneView
 # A key read this long after a turn ended is somebody at the pane; sooner it may be the
 # terminal's answer to a query that the agent sends as it draws its prompt again.
 TYPED_AFTER = 1.0
+# A look this young is good enough to tell by, also where the pane never stops drawing.
+FRESH = 0.4
 CALM = frozenset({State.IDLE, State.DONE, State.BLOCKED, State.ERROR})
 # Time for the kernel's word on how a process ended, once its shell is back.
 ENDING_WAIT = 0.2
@@ -103,7 +105,9 @@ class Core:
         rhythm = self.planner.rhythms.get(pane.key)
         if rhythm is not None:
             rhythm.agent = pane.here
-            rhythm.working = pane.state is State.WORKING
+            if rhythm.working is not (pane.state is State.WORKING):
+                rhythm.working = not rhythm.working
+                rhythm.missed(0)
             rhythm.calm_from = pane.memory.since + CALM_AFTER if pane.state in CALM else float("inf")
         again = pane.memory.decision.look_again_at
         if pane.rest.probing:
@@ -194,7 +198,8 @@ class Core:
         """Find out anew who looks at what: who is there, and what the clients show."""
         self.out.append(AskUser())
         for server in servers:
-            self.planner.want_clients(server, self.now)
+            if self.attention.clients.get(server):  # who attaches later brings a terminal, hence a list
+                self.planner.want_clients(server, self.now)
 
     def look_at_seen(self, server: ServerKey | None = None) -> None:
         """Whether any unseen pane is being watched now, by what is known since it came up."""
@@ -254,9 +259,15 @@ class Core:
         return self.attention.watching(pane.info, focus == "visible", self.now)
 
     def steady(self, key: PaneKey) -> bool:
-        """Whether nothing speaks against the pane's state: no change is on probation."""
+        """Whether nothing speaks against the pane's state: no change is on probation, and what it
+        wrote lately has been looked at. If it has not, it is now."""
         pane = self.panes.get(key)
-        return pane is None or pane.memory.held is None
+        if pane is None or not pane.here:
+            return True
+        if self.planner.pending(key) and self.now - pane.looked_at > FRESH:
+            self.planner.want(key, self.now, "about to tell")
+            return False
+        return pane.memory.held is None
 
     @property
     def away(self) -> bool:

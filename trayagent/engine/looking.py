@@ -67,7 +67,8 @@ def frame(core: Core, event: Frame) -> None:
         core.catching.discard(event.pane)
         core.alerts_dirty |= not core.catching
     screen = _as_read(core, pane, event.screen)
-    same = spinners_only(pane.screen, screen)
+    rhythm = core.planner.rhythms.get(event.pane)
+    same = rhythm is not None and rhythm.still and spinners_only(pane.screen, screen)
     core.planner.looked(event.pane, event.at, same)
     if pane.looked_at < event.at:
         pane.looked_at = event.at

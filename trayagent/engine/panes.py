@@ -61,6 +61,7 @@ class Pane:
     rest: Rest = field(default_factory=Rest)
     labels: Labels = field(default_factory=Labels)
     forgotten: str | None = None
+    masked: tuple[str, str] = ("", "")
 
     @property
     def key(self) -> PaneKey:

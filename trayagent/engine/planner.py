@@ -14,11 +14,13 @@ to, never what the state is. The table of reasons, each a moment at which a pane
 | `safety` | 30 s after the last look, in case everything else was missed             |
 
 A pane without an agent is never captured: its foreground job is examined, which needs
-no process. Idle and blocked panes blink and redraw, so once they are settled their
-beats are a second apart, and two after three looks in a row that differed in spinners
-only. Many working agents pause all the time; what counts as silence is therefore a bit
-longer than the pauses that this pane has lately made and ended by writing on. A pane that
-draws without pausing is looked at `SETTLE` after it stops.
+no process. Idle and blocked panes blink and redraw, so once they are settled they have
+beats only, a second apart, or two after three looks in a row that differed in spinners
+only; a key that is read there makes them lively again. Many working agents pause all the
+time; what counts as silence is therefore a bit longer than the pauses that this pane has
+lately made and ended by writing on, and grows with each silence of the same turn that
+meant nothing: the longer a turn has run, the less a quarter of a second matters. A second
+is the most, for then the beat sees it.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ from trayagent.model.keys import PaneKey, ServerKey
 
 NEVER = float("-inf")
 
-# A drain reports writes of the last 100 ms; the mean write is half of that ago.
-DRAIN_AGE = 0.05
-SETTLE = 0.15
+# Writes are told 100 ms after the first of them. A pane that draws ten times a second is
+# therefore heard of every 100 to 200 ms; to be missed for longer is to be silent.
+SETTLE = 0.2
 FLOOR = 0.3
 FLOOR_CALM = 1.0
 CALM_AFTER = 2.0  # a dialog that is withdrawn at once must be seen to be
@@ -43,6 +45,7 @@ SAME_LOOKS = 3
 PAUSE_FACTOR = 1.3
 PAUSE_HALF_LIFE = 5.0
 PAUSE_MOST = 1.0
+MISS_FACTOR = 1.3
 BEAT = 1.0
 SAFETY = 30.0
 SHARE = 0.05
@@ -65,6 +68,8 @@ class Rhythm:
     looked: float = NEVER
     same: int = 0
     pause: float = 0.0  # the longest recent pause, as of the last write
+    misses: int = 0  # silences of this turn that were looked at in vain
+    patience: float = SETTLE  # how long this pane must be silent before that means anything
     wanted: float | None = None
     why: str = ""
 
@@ -73,17 +78,20 @@ class Rhythm:
         """It is idle or blocked: what comes between two writes is a person's time."""
         return self.calm_from < float("inf")
 
-    @property
-    def patience(self) -> float:
-        """How long this pane must be silent before that means anything."""
-        return min(max(SETTLE, self.pause * PAUSE_FACTOR), PAUSE_MOST)
+    def missed(self, count: int) -> None:
+        """So many silences of this turn have meant nothing."""
+        self.misses = count
+        grown = SETTLE * MISS_FACTOR ** min(count, 8)
+        self.patience = min(max(grown, self.pause * PAUSE_FACTOR), PAUSE_MOST)
 
     def writes(self, at: float) -> None:
         """It wrote. What it did before was a pause, if it was not too long for one."""
         gap = at - self.wrote
         if not self.still and SETTLE < gap < PAUSE_MOST:
             self.pause = max(self.pause, gap)
-        self.pause *= 0.5 ** (min(gap, 60.0) / PAUSE_HALF_LIFE)
+        if self.pause > 0.01:
+            self.pause *= 0.5 ** (min(gap, 60.0) / PAUSE_HALF_LIFE)
+            self.missed(self.misses)
         if self.wrote_first is None:
             self.wrote_first = at
         self.wrote = at
@@ -147,7 +155,7 @@ class Planner:
         for tty in ttys:
             for key in self.by_tty.get(tty, ()):
                 rhythm = self.rhythms[key]
-                rhythm.writes(now - DRAIN_AGE)
+                rhythm.writes(now)
                 keys.append(key)
         return keys
 
@@ -217,6 +225,8 @@ class Planner:
             if rhythm is not None:
                 rhythm.wanted = None
                 rhythm.looked = now
+                if due.why == "silent":
+                    rhythm.missed(rhythm.misses + 1)
 
     def look_ended(self, server: ServerKey) -> None:
         """The server's running look is over."""
@@ -239,6 +249,8 @@ class Planner:
         if not rhythm.agent:
             return self._job_due(rhythm), "job"
         best, why = rhythm.looked + SAFETY, "safety"
+        if rhythm.wrote_first is None and rhythm.wanted is None and self.pulse and not self.deaf:
+            return best, why
         if rhythm.wanted is not None and rhythm.wanted < best:
             best, why = rhythm.wanted, "wanted"
         if not self.pulse:
@@ -247,7 +259,9 @@ class Planner:
         if rhythm.tty in self.deaf:
             return min((best, why), (rhythm.looked + BEAT, "deaf"))
         if rhythm.wrote_first is not None:
-            best, why = min((best, why), self._silent(rhythm), self._beat(rhythm))
+            best, why = min((best, why), self._beat(rhythm))
+            if not rhythm.calm or rhythm.typed > rhythm.looked:
+                best, why = min((best, why), self._silent(rhythm))
         return best, why
 
     def _silent(self, rhythm: Rhythm) -> tuple[float, str]:

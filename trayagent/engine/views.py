@@ -51,7 +51,7 @@ def view_of(pane: Pane, server_name: str) -> PaneView:
         pane_id=pane.key.id,
         kind=decision.kind,
         reason=decision.reason,
-        message=mask(decision.message),
+        message=_masked(pane),
         options=decision.options,
         rule=decision.rule,
         identity=identity.certainty if identity else "",
@@ -66,6 +66,14 @@ def view_of(pane: Pane, server_name: str) -> PaneView:
         unread=decision.state in UNREAD,
         own_interrupt=decision.own_interrupt,
     )
+
+
+def _masked(pane: Pane) -> str:
+    """The message without secrets; masking takes a dozen patterns, and views are made all the time."""
+    message = pane.memory.decision.message
+    if pane.masked[0] != message:
+        pane.masked = (message, mask(message))
+    return pane.masked[1]
 
 
 def _confidence(pane: Pane) -> str:

@@ -33,6 +33,10 @@ class PaneKey:
     server: ServerKey
     id: str
 
+    def __hash__(self) -> int:
+        """Keys are looked up thousands of times a second; ids of one server differ already."""
+        return hash((self.id, self.server.pid))
+
     @property
     def token(self) -> str:
         """The key as one stable text, for menu actions, mutes and files: `tmux|/tmp/s|412|88123|%5`.
