@@ -19,7 +19,8 @@ from trayagent.model.evidence import Verdict
 from trayagent.model.panes import Screen
 
 LIBRARY = Library.standard()
-SESSIONS = recordings("gemini", "qwen", "aider", "copilot")
+AGENTS = ("gemini", "qwen", "aider", "copilot", "cline", "vibe", "kimi", "kilo", "pi")
+SESSIONS = [one for one in recordings(*AGENTS) if one.truths]
 ENDED = [one for one in SESSIONS if one.truths[-1].state in ("idle", "errored")]
 EARLY = 1.5  # seconds by which a dialog may be complete before it is settled: its last rows still move
 # Dialogs that the driver answered on its way, before it wrote a truth down: folder trust.
