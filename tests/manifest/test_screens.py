@@ -36,7 +36,7 @@ KNOWN_WRONG: dict[str, set[str]] = {
 AGENTS = tuple(KNOWN_WRONG)
 FORKS = {"kilo"}  # read by the rules of their family, which its own screens prove
 ENDS_UNMARKED = {"cline"}  # nothing on its screen marks the end of a turn, so that no idle is firm
-# Kimi draws no rules, so that all of its screen stands "below the last rule"; its answer quotes claude's dialog.
+# Kimi draws no rules: all of its screen stands "below the last rule", and its answer quotes claude's dialog.
 KNOWN_FOREIGN = {("claude", "kimi/idle_misleading")}
 
 
