@@ -37,6 +37,9 @@ def parse(raw: bytes, name: str, suffix: str) -> tuple[Mapping[str, Any], Report
     return data, Report(name, text)
 
 
+_DEEPEST_FLOW = 100
+
+
 class _Broken(Exception):
     """The text is no TOML, YAML or JSON. line: 1-based, None where the parser does not say."""
 
@@ -74,7 +77,13 @@ def _yaml(text: str) -> Any:
     import yaml  # 20 ms that only a YAML file should cost
 
     class Loader(yaml.SafeLoader):
-        """Safe YAML that refuses a key which occurs twice."""
+        """Safe YAML that refuses a key which occurs twice, and what is nested absurdly deep, which
+        would take it seconds to find out by itself."""
+
+        def fetch_flow_collection_start(self, token: Any) -> None:
+            if self.flow_level >= _DEEPEST_FLOW:
+                raise _Broken("is nested too deeply", self.get_mark().line + 1)
+            super().fetch_flow_collection_start(token)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             seen: dict[str, int] = {}

@@ -61,6 +61,7 @@ _RANDOM = rf"[A-Za-z0-9_+/\-]{{{_SHORTEST_RANDOM},}}={{0,2}}"
 def mask(text: str) -> str:
     """The text with what looks like a secret replaced; time is linear in its length."""
     rules, random = _compiled()
+    text = text.encode("utf-8", "replace").decode()  # half a surrogate pair, which JSON can say, is no text
     for pattern, behind in rules:
         text = str(pattern.sub(lambda match, behind=behind: match.group(1) + MASK + behind, text))
     return str(random.sub(lambda match: _without_random(match.group()), text))

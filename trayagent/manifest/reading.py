@@ -12,6 +12,8 @@ from typing import Any
 
 from trayagent.manifest.format import LIMITS, Problem
 
+MOST_PROBLEMS = 100  # of one file that are told; nobody reads more, and each looks for its line
+
 
 class Report:
     """The problems of one file. text: the file as it stands, to find lines in."""
@@ -27,6 +29,11 @@ class Report:
         """Whether any problem is fatal."""
         return any(problem.fatal for problem in self.problems)
 
+    @property
+    def full(self) -> bool:
+        """Whether no more problems are told."""
+        return len(self.problems) >= MOST_PROBLEMS
+
     def begins(self, rule: str, sign: str, nth: int = 0) -> None:
         """Tell where a rule without an id begins: at the nth line (from 0) that starts with `sign`."""
         found = [at for at, line in enumerate(self._lines) if line.lstrip().startswith(sign)]
@@ -37,6 +44,10 @@ class Report:
         self, text: str, *, rule: str = "", key: str = "", line: int | None = None, fatal: bool = True
     ) -> None:
         """Note a problem; its line is looked for where it is not given."""
+        if self.full:
+            if fatal and not self.refused:
+                self.problems[-1] = Problem(self.file, text, rule, key, line)
+            return
         place = self._find(rule, key) if line is None else line
         problem = Problem(self.file, text, rule, key, place, fatal)
         if problem not in self.problems:  # a key may be asked for twice
@@ -168,6 +179,8 @@ class Table:
         """Note every key that is not known, with the nearest known one."""
         names = list(known)
         for key in self.data:
+            if self.report.full and (self.report.refused or not fatal):
+                return
             if key not in names:
                 near = difflib.get_close_matches(str(key), names, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else ""

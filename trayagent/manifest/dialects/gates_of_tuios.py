@@ -9,7 +9,7 @@ nothing; where nothing positive is asked at all, the gate never holds.
 from __future__ import annotations
 
 from trayagent.manifest.dialects.matchers import NEVER, Style, all_of, any_of, literals, none_of, patterns
-from trayagent.manifest.format import LIMITS, Gate
+from trayagent.manifest.format import LIMITS, All, Any, Gate, Matches
 from trayagent.manifest.reading import Table
 
 _FLAT = ("all", "any", "not", "regex", "not_regex")
@@ -52,9 +52,10 @@ def gate_of(table: Table, style: Style, budget: Budget, depth: int) -> Gate:
     return all_of(members + none_of(nested["none_of"]))
 
 
-def proven_idle(table: Table) -> bool:
+def proven_idle(gate: Gate) -> bool:
     """Whether the gate asks for a pattern on every path on which it can hold."""
-    if table.strings("regex") or any(proven_idle(each) for each in table.tables("all_of")):
-        return True
-    branches = table.tables("any_of")
-    return bool(branches) and all(proven_idle(each) for each in branches)
+    if isinstance(gate, All):
+        return any(map(proven_idle, gate.members))
+    if isinstance(gate, Any):
+        return all(map(proven_idle, gate.members))  # none at all: it never holds
+    return isinstance(gate, Matches)

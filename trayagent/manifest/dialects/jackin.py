@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any as AnyValue
 
@@ -161,16 +161,29 @@ def _matchers(table: Table, floor: int) -> Gate:
     if own is not None:
         if floor < GATES_SINCE:
             table.wrong("gate", f"needs min_engine_version {GATES_SINCE}, the pack declares {floor}")
-        counted = [count]
+        counted = _Counted(count)
         members.append(_gate(own, 1, counted))
-        count = counted[0]
+        count = counted.matchers
     if count > MOST_MATCHERS:
         table.wrong("", f"{count} matchers in one rule; at most {MOST_MATCHERS} are allowed")
     return all_of(members)
 
 
-def _gate(table: Table, depth: int, counted: list[int]) -> Gate:
-    """A gate of one key. counted: the matchers of the rule so far, counted on."""
+@dataclass(slots=True)
+class _Counted:
+    """What a rule has used of its matchers and gates."""
+
+    matchers: int
+    gates: int = 0
+
+
+def _gate(table: Table, depth: int, counted: _Counted) -> Gate:
+    """A gate of one key. counted: what the rule has used so far, counted on."""
+    counted.gates += 1
+    if counted.gates > LIMITS.gates:
+        if counted.gates == LIMITS.gates + 1:
+            table.wrong("", f"more than {LIMITS.gates} gates in one rule")
+        return All(())
     if depth > DEEPEST:
         table.wrong("", f"gates are nested deeper than {DEEPEST}")
         return All(())
@@ -187,7 +200,7 @@ def _gate(table: Table, depth: int, counted: list[int]) -> Gate:
         if not members:
             table.wrong(key, "must not be empty")
         return All(members) if key == "all" else Any(members)
-    counted[0] += 1
+    counted.matchers += 1
     text = table.string(key)
     if key == "contains":
         return literal(text, _STYLE)

@@ -175,7 +175,7 @@ def _rule(table: Table, region: Region | None, style: Style, budget: Budget) -> 
         region = Region("whole")
     gate = gate_of(table, style, budget, 1)
     unproven = state is State.IDLE and region.source is Source.SCREEN and region.name != "prompt_box_body"
-    if unproven and not proven_idle(table):
+    if unproven and not proven_idle(gate):
         table.wrong("state", "an idle rule must read the prompt box, or have a regex on every path")
     return Rule(
         id=table.rule,
