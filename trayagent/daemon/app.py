@@ -60,6 +60,7 @@ async def _serve(options: Options) -> int:
         # What was made so far lives as long as we do; the collector need not look at it again.
         gc.collect()
         gc.freeze()
+        gc.enable()
         with line:
             log.info("stopped: %s", await stopping)
     finally:

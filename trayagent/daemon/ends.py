@@ -128,8 +128,7 @@ class Ends:
         self._parts.sounds.play(sound)
 
     def _tray(self, tray: e.Tray) -> None:
-        if self._parts.tray is not None:
-            self._parts.tray.show(tray.view)
+        self._parts.faces.notice(tray)
 
     def _note(self, note: e.Note) -> None:
         log.warning("%s: %s", note.topic, note.text)

@@ -1,5 +1,7 @@
 """The manifests as the daemon lives with them: read at start, read again when a folder of them changes.
 
+They are first read by `start`, in a thread: it takes some 100 ms, for which the icon must not wait.
+
 Folders are those of `Library.standard`: the user's own beside his config file, those of
 other tools that `manifests.import` names, and the updates in force. What is bundled does
 not change while we run. A file that is broken leaves the next source in force, and is
@@ -33,10 +35,9 @@ class Manifests:
     def __init__(self, parts: Parts, state: Path) -> None:
         self._parts, self._updated = parts, updated_folder(state)
         self._asked = self._asked_for()
-        self.library = Library(self._folders())
+        self.library = Library(())
         self._watch: FolderWatch | None = None
         self._told: set[str] = set()
-        self._say()
 
     def _asked_for(self) -> tuple[object, object]:
         """The settings that concern us."""
@@ -52,14 +53,16 @@ class Manifests:
         """Who is recognised by what, as of the last reading."""
         return Index.build(self.library.manifests, self._parts.settings.detect.agents)
 
-    def start(self) -> None:
-        """Begin to watch the folders."""
+    async def start(self) -> None:
+        """Read the manifests, and watch their folders from now on."""
         try:
             # Else the state folder itself would be watched, into which the ledger writes all day.
             self._updated.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             log.warning("%s cannot be made: %s", self._updated.parent, error.strerror)
+        self.library.use(self._folders())
         self._watch_folders()
+        await self.reload()
 
     def _watch_folders(self) -> None:
         self.stop()

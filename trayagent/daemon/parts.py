@@ -14,22 +14,22 @@ from pathlib import Path
 
 import platformdirs
 
-from trayagent import resources
 from trayagent.config.load import Config
 from trayagent.config.watch import ConfigWatch
 from trayagent.daemon.actions import Actions
 from trayagent.daemon.choices import Choices
 from trayagent.daemon.ends import Ends
+from trayagent.daemon.faces import Faces
 from trayagent.daemon.manifests import Manifests
 from trayagent.daemon.options import Options
 from trayagent.daemon.pump import Pump
 from trayagent.daemon.sounds import Sounds
 from trayagent.desktop.bus import SessionBus
-from trayagent.desktop.notify.choose import notifier
+from trayagent.desktop.notify.base import Notifier
 from trayagent.desktop.programs import Launcher
 from trayagent.desktop.quiet.watch import QuietWatch
 from trayagent.desktop.sound.play import SoundPlayer
-from trayagent.desktop.tray.sni import SniTray
+from trayagent.desktop.tray.base import Tray
 from trayagent.desktop.window.choose import windows
 from trayagent.desktop.window.lock import LockWatch
 from trayagent.desktop.window.systembus import SystemBus
@@ -42,8 +42,7 @@ from trayagent.host.repo import Repos
 from trayagent.identity.insight import Insight
 from trayagent.ledger.ledger import Ledger
 from trayagent.manifest.load import Library
-from trayagent.model.effects import Effect, Tray
-from trayagent.model.events import Clients, Configured, Event, Frame, MenuOpening, Panes, PulseState, Tick
+from trayagent.model.events import Clients, Configured, Event, Frame, Panes, PulseState, Tick
 from trayagent.model.panes import PaneInfo
 from trayagent.model.states import RANK
 from trayagent.model.view import PaneView
@@ -70,21 +69,20 @@ class Parts:
         self.clock = Clock()
         self.choices = Choices(state_folder(options) / "choices.json")
         if self.choices.problem:
-            self._report("choices", self.choices.problem)
+            self.report("choices", self.choices.problem)
         self.settings = self.choices.applied(self.config.settings)
         self.manifests = Manifests(self, state_folder(options))
         self.ledger = Ledger(
             state_folder(options) / "ledger.db", self.settings.ledger, report=self._report_from_thread
         )
-        self.tooltip = ""
+        self.listeners: list[Callable[[Event], None]] = []
         self._option_reader = PaneOptions()
         self.engine = self._engine()
         self.ends = Ends(self)
         self.pump = Pump(self.engine, self.clock.now, self.ends.perform, self.clock.changes)
         self.actions = Actions(self)
-        self.ends.watchers.append(self._notice)
         self.processes = Procfs(
-            Insight(self.engine.core.index), report=lambda text: self._report("proc", text)
+            Insight(self.engine.core.index), report=lambda text: self.report("proc", text)
         )
         self._make_desktop()
         sockets = self.settings.watch.tmux.sockets
@@ -115,24 +113,30 @@ class Parts:
 
     def _make_desktop(self) -> None:
         self.bus = SessionBus()
-        icon = str(resources.folder("icons") / "hicolor" / "48x48" / "apps" / "trayagent.png")
-        self.notifier = notifier(self.settings.notify, self.bus, self.feed, self._pressed, icon=icon)
         self.windows = windows(self.bus)
         self.quiet = QuietWatch(self.feed, self.bus)
         self.system_bus = SystemBus(os.environ)
         self.lock = LockWatch(self.feed, self.bus, self.system_bus)
         self.launcher = Launcher(display=lambda: self.windows.display)
         self.sounds = Sounds(self)
-        self.sound = SoundPlayer(lambda text: self._report("sound", text))
+        self.sound = SoundPlayer(lambda text: self.report("sound", text))
         self.repos = Repos(self.clock.now)
-        self.tray: SniTray | None = None
-        if self.options.tray and self.settings.tray.backend != "off":
-            self.tray = SniTray(
-                self.bus,
-                lambda action: self.actions.act(action, self.tray.take_token() if self.tray else None),
-                on_about_to_show=lambda: self.feed(MenuOpening()),
-                on_problem=self._tray_problem,
-            )
+        self.faces = Faces(self)
+
+    @property
+    def notifier(self) -> Notifier:
+        """What shows banners now."""
+        return self.faces.notifier
+
+    @property
+    def tray(self) -> Tray | None:
+        """What shows the icon now, None where it is switched off."""
+        return self.faces.tray
+
+    @property
+    def tooltip(self) -> str:
+        """The whole in one line."""
+        return self.faces.view.tooltip
 
     # -- life ------------------------------------------------------------------------------
 
@@ -140,12 +144,11 @@ class Parts:
         """Start every part; the icon first, for it is what a person waits for."""
         self._raise_file_limit()
         self.bus.start()
-        if self.tray is not None:
-            self.tray.start()
-        self.notifier.start()
-        self.ledger.start()
         self._tell_time()
         self._restore_choices()
+        self.feed(Tick())  # what the icon looks like
+        await self.faces.start()
+        self.ledger.start()
         self._remember()
         self._listen()
         self.windows.start(self.feed)
@@ -154,7 +157,7 @@ class Parts:
         self.lock.start()
         self._config_watch = ConfigWatch(self.config.path, self.configure)
         self._config_watch.start()
-        self.manifests.start()
+        await self.manifests.start()
         self.feed(Tick())
         await self.discover()
 
@@ -189,9 +192,7 @@ class Parts:
             if part is not None:
                 part.close()
         await self.tmux.close()
-        await self.notifier.stop()
-        if self.tray is not None:
-            await self.tray.close()
+        await self.faces.close()
         await self.windows.stop()
         await self.quiet.stop()
         await self.lock.stop()
@@ -215,12 +216,14 @@ class Parts:
         """Look for tmux servers, and say once what stands in the way."""
         await self.tmux.discover()
         for one in self.tmux.problems():
-            self._report(f"tmux {one.place}", f"{one.place}: {one.text}")
+            self.report(f"tmux {one.place}", f"{one.place}: {one.text}")
 
     # -- events ----------------------------------------------------------------------------
 
     def feed(self, event: Event) -> None:
-        """Hand an event to the engine."""
+        """Hand an event to the engine, and to those who follow events."""
+        for listener in self.listeners:
+            listener(event)
         self.pump.feed(event)
 
     def _from_source(self, event: Event) -> None:
@@ -244,17 +247,6 @@ class Parts:
         for claim in self._option_reader.claims(info, self.clock.now(), self.clock.wall_offset()):
             self.feed(claim)
 
-    def _notice(self, effect: Effect) -> None:
-        if isinstance(effect, Tray):
-            self.tooltip = effect.view.tooltip
-
-    def _pressed(self, alert: int, action: str, token: str | None) -> None:
-        self.actions.banner(alert, action, token)
-
-    def _tray_problem(self, problem: str) -> None:
-        self._report("tray", problem)
-        self.actions.errands.tell("trayagent has no place for its icon", problem)
-
     # -- what others ask -------------------------------------------------------------------
 
     def views(self) -> tuple[PaneView, ...]:
@@ -266,7 +258,7 @@ class Parts:
         """Keep mutes, pause and the sounds' mode over a restart."""
         problem = self.choices.save(self.engine.core.alerts.state(self.clock.wall_offset()))
         if problem:
-            self._report("choices", problem)
+            self.report("choices", problem)
 
     def _restore_choices(self) -> None:
         if self.choices.alerts is not None:
@@ -295,6 +287,7 @@ class Parts:
             self.settings = self.choices.applied(self.config.settings)
             self.tmux.watch(self.settings.watch.tmux.sockets)
             self.ledger.configure(self.settings.ledger)
+            self.ends.spawn(self.faces.apply())
             self.manifests.configure()
         self.feed(self._configured())
 
@@ -306,7 +299,8 @@ class Parts:
     def _report_from_thread(self, topic: str, text: str) -> None:
         log.warning("%s: %s", topic, text)
 
-    def _report(self, topic: str, text: str) -> None:
+    def report(self, topic: str, text: str) -> None:
+        """Say in the log what is wrong with something, each text once until it changes."""
         if self._notes.get(topic) != text:
             self._notes[topic] = text
             log.warning("%s", text)
