@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.support.scoring import ALSO_RIGHT, APART, SCREENS, recorded, state_of
 from trayagent.manifest.evaluate import evaluate
+from trayagent.manifest.format import Manifest
 from trayagent.manifest.load import Library
 from trayagent.model.panes import Screen
 
@@ -91,13 +92,7 @@ def _foreign(names: list[str], library: Library) -> Foreign:
     for name in names:
         own = library.get(name)
         assert own is not None
-        others = [
-            manifest
-            for manifest in library.manifests
-            if manifest.id != own.id
-            and own.family != manifest.id
-            and manifest.family not in (own.id, own.family or None)
-        ]
+        others = [manifest for manifest in library.manifests if not _related(own, manifest)]
         for item in recorded(name):
             screen = Screen(item.screen.text, "", item.screen.progress, item.screen.width, item.screen.height)
             for manifest in others:
@@ -105,6 +100,11 @@ def _foreign(names: list[str], library: Library) -> Foreign:
                 found.asked += 1
                 found.claimed += not verdict.keep and state_of(verdict) in CLAIMS
     return found
+
+
+def _related(one: Manifest, other: Manifest) -> bool:
+    """Whether they are the same agent, or share an interface."""
+    return not {one.id, one.family or one.id}.isdisjoint({other.id, other.family or other.id})
 
 
 def stored() -> tuple[dict[str, Figures], Foreign]:
