@@ -47,25 +47,32 @@ class Tray:
     heard: BannerMonitor
     panes: dict[str, str]
 
-    def rows(self) -> tuple[Row, ...]:
-        """The menu as the bus tells it to the panel."""
-        return asyncio.run(self._rows())
+    def rows(self, *, opens: bool = True) -> tuple[Row, ...]:
+        """The menu as the bus tells it to the panel. opens: it is about to be opened, and so drawn afresh."""
+        return asyncio.run(self._rows(opens))
 
-    async def _rows(self) -> tuple[Row, ...]:
+    async def _rows(self, opens: bool) -> tuple[Row, ...]:
         bus = await MessageBus(bus_address=self.desktop.env["DBUS_SESSION_BUS_ADDRESS"]).connect()
-        answer = await bus.call(
-            Message(
-                destination=f"org.kde.StatusNotifierItem-{self.daemon.pid}-1",
-                path="/StatusNotifierItem/Menu",
-                interface="com.canonical.dbusmenu",
-                member="GetLayout",
-                signature="iias",
-                body=[0, -1, []],
+
+        async def call(member: str, signature: str, body: list[Any]) -> list[Any]:
+            answer = await bus.call(
+                Message(
+                    destination=f"org.kde.StatusNotifierItem-{self.daemon.pid}-1",
+                    path="/StatusNotifierItem/Menu",
+                    interface="com.canonical.dbusmenu",
+                    member=member,
+                    signature=signature,
+                    body=body,
+                )
             )
-        )
+            assert answer is not None and answer.message_type is not MessageType.ERROR, answer and answer.body
+            return list(answer.body)
+
+        if opens:
+            await call("AboutToShow", "i", [0])
+        _, root = await call("GetLayout", "iias", [0, -1, []])
         bus.disconnect()
-        assert answer is not None and answer.message_type is not MessageType.ERROR, answer and answer.body
-        return _row(answer.body[1]).children
+        return _row(root).children
 
     def row(self, *path: str) -> Row:
         """The row behind these labels (each the beginning of one)."""
@@ -80,7 +87,7 @@ class Tray:
     def choose(self, *path: str) -> None:
         """Open the menu and go to a row with the keyboard: down to it, right into a submenu, Return."""
         self._open()
-        rows = self.rows()
+        rows = self.rows(opens=False)
         for depth, label in enumerate(path):
             ways = [row.label for row in rows if row.selectable]
             steps = next(n for n, found in enumerate(ways) if found.startswith(label))

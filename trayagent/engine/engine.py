@@ -79,7 +79,10 @@ ROUTINE = frozenset({events.Pulse, events.Frame, events.LookEnded, events.Physic
 PARTS = frozenset({events.Frame, events.Physics, events.Repo, Job})
 
 # After these the person expects to see what he has done.
-ASKING = frozenset({events.MenuOpening, events.MuteSet, events.Paused, events.Read, events.Forget})
+ASKING = frozenset(
+    {events.MenuOpening, events.MuteSet, events.Paused, events.Read, events.Forget}
+    | {events.Configured, events.DesktopQuiet}
+)
 
 # The tooltip counts minutes; nobody needs them fresher than this, and only while somebody waits.
 TOOLTIP_EVERY = 60.0
