@@ -28,15 +28,13 @@ def passed(session: Recording, agent: str | None = None) -> list[Change]:
 
 def test_a_session_of_two_questions_is_told_as_it_went() -> None:
     changes = passed(recording("claude/ask"))
-    steps = [(change.to, change.alert) for change in changes if change.to != "working"]
-    assert steps == [
-        ("idle", "held: state-off"),
-        ("blocked", "delivered"),
-        ("done", "held: short-turn"),
-        ("idle", "held: state-off"),
-        ("blocked", "delivered"),
-        ("idle", "held: own-interrupt"),
-    ]
+    assert [change.to for change in changes if change.alert == "delivered"] == ["blocked", "blocked"]
+    # Both turns went on for a moment after the answer; whether a look fell into it is chance, but
+    # either way nobody is told of the end of what he has just answered himself.
+    ends = [(change.frm, change.to, change.alert) for change in changes if change.frm == "blocked"]
+    assert len(ends) == 2
+    assert all(to in ("working", "idle") and alert.startswith("held: ") for _, to, alert in ends)
+    assert changes[-1].to == "idle"
     assert {change.agent for change in changes} == {"claude"}
     assert [change.kind for change in changes if change.to == "blocked"] == ["question", "question"]
 
