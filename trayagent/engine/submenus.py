@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from trayagent.alerts.hours import local, quiet_end, quiet_start, zone_of
@@ -17,7 +18,7 @@ from trayagent.engine.wording import agent_of, duration, one_line, place, said
 from trayagent.model.events import Programs
 from trayagent.model.keys import PaneKey
 from trayagent.model.settings import QuietSettings
-from trayagent.model.states import GLYPH
+from trayagent.model.states import GLYPH, State
 from trayagent.model.view import MenuItem, PaneView
 
 ASK = 60  # characters of a question in the menu
@@ -111,39 +112,53 @@ def panes_menu(
 
 
 def _pane(view: PaneView, name: str, alerts: Silencing, programs: Programs, clock: Clock) -> MenuItem:
-    token = view.key.token
-    id = f"more|{token}"
-    children = [*_mutes(view, id, alerts.mutes(view, clock.now)), MenuItem(f"{id}|line", separator=True)]
+    id, mutes = f"more|{view.key.token}", alerts.mutes(view, clock.now) if view.muted else None
+    target = view.labels.target or view.pane_id
+    children = _pane_rows(id, view.key.token, view.state, target, mutes, programs)
+    return MenuItem(id, f"{GLYPH[view.state]} {name} · {agent_of(view)}", children=children)
+
+
+# Most rows of a large menu are these, and they hardly ever change: made anew each time they were
+# half of what drawing it took (fifty panes, 730 rows). Rows that are the same object are also
+# known at once to be unchanged where they are shown.
+@lru_cache(maxsize=512)
+def _pane_rows(
+    id: str,
+    token: str,
+    state: State,
+    target: str,
+    mutes: tuple[tuple[str, str], ...] | None,
+    programs: Programs,
+) -> tuple[MenuItem, ...]:
+    """Ways to mute a pane, or to take back what mutes it (mutes None: nothing does), unless that is
+    written in the config; and what else can be done with it."""
+    if mutes is None:
+        rows = _durations(id, "pane", token, "Mute ")
+    else:
+        rows = _unmutes(id, mutes) or (told(f"{id}|muted", "Muted in the config"),)
+    more = [MenuItem(f"{id}|line", separator=True)]
     if programs.clipboard:
-        target = one_line(view.labels.target or view.pane_id, ASK)
-        children.append(MenuItem(f"{id}|copy", f"Copy target {target}", ("copy", token)))
+        more.append(MenuItem(f"{id}|copy", f"Copy target {one_line(target, ASK)}", ("copy", token)))
     if programs.terminal:
-        children.append(MenuItem(f"{id}|why", f"Why {view.state.value}?", ("why", token)))
-    children.append(MenuItem(f"{id}|forget", "Forget", ("forget", token)))
-    return MenuItem(id, f"{GLYPH[view.state]} {name} · {agent_of(view)}", children=tuple(children))
+        more.append(MenuItem(f"{id}|why", f"Why {state.value}?", ("why", token)))
+    return (*rows, *more, MenuItem(f"{id}|forget", "Forget", ("forget", token)))
 
 
-def _mutes(view: PaneView, id: str, mutes: Sequence[tuple[str, str]]) -> list[MenuItem]:
-    """Ways to mute a pane; or to take back what mutes it, unless that is written in the config."""
-    if not view.muted:
-        return _durations(id, "pane", view.key.token, "Mute ")
-    return _unmutes(id, mutes) or [told(f"{id}|muted", "Muted in the config")]
-
-
-def _durations(id: str, scope: str, value: str, verb: str = "") -> list[MenuItem]:
+@lru_cache(maxsize=512)
+def _durations(id: str, scope: str, value: str, verb: str = "") -> tuple[MenuItem, ...]:
     words = [(word, f"{verb}{label[0].lower()}{label[1:]}" if verb else label) for word, label in _MUTES]
-    return [MenuItem(f"{id}|mute|{word}", label, ("mute", scope, value, word)) for word, label in words]
+    return tuple(MenuItem(f"{id}|mute|{word}", label, ("mute", scope, value, word)) for word, label in words)
 
 
-def _unmutes(id: str, mutes: Iterable[tuple[str, str]]) -> list[MenuItem]:
-    return [
+def _unmutes(id: str, mutes: Iterable[tuple[str, str]]) -> tuple[MenuItem, ...]:
+    return tuple(
         MenuItem(
             f"{id}|unmute|{scope}|{value}",
             "Unmute" if scope == "pane" else f"Unmute {scope} {one_line(value, ASK)}",
             ("mute", scope, value, "off"),
         )
         for scope, value in mutes
-    ]
+    )
 
 
 def _scope(scope: _Scope, views: Sequence[PaneView], alerts: Silencing, clock: Clock) -> MenuItem:
@@ -157,7 +172,7 @@ def _scope(scope: _Scope, views: Sequence[PaneView], alerts: Silencing, clock: C
         mutes = [mute for mute in alerts.mutes(view, clock.now) if mute[0] == scope.name]
         children = _unmutes(id, mutes) if mutes else _durations(id, scope.name, value)
         label = (one_line(value, ASK) if alike[name] > 1 else name) + (" · muted" if mutes else "")
-        rows.append(MenuItem(id, label, children=tuple(children)))
+        rows.append(MenuItem(id, label, children=children))
     return MenuItem(
         f"scope|{scope.name}", scope.label, children=tuple(sorted(rows, key=lambda row: row.label))
     )

@@ -78,6 +78,9 @@ class Rows:
         self.frozen = False
         self._icon = icon
         self._numbers: dict[tuple[int, str], int] = {}
+        self._made: dict[
+            int, tuple[MenuItem, dict[str, Variant]]
+        ] = {}  # items that stay keep their properties
         self._last = ROOT
         self._items: tuple[MenuItem, ...] = ()
         self._behind = False  # the shape that is shown is not that of _items
@@ -109,6 +112,7 @@ class Rows:
     def _number(self, items: tuple[MenuItem, ...]) -> tuple[dict[int, Row], dict[tuple[int, str], int]]:
         rows: dict[int, Row] = {}
         numbers: dict[tuple[int, str], int] = {}
+        made: dict[int, tuple[MenuItem, dict[str, Variant]]] = {}
 
         def walk(parent: int, children: tuple[MenuItem, ...]) -> tuple[int, ...]:
             found = []
@@ -124,11 +128,16 @@ class Rows:
                     number = self._numbers[key] = self._last
                 numbers[key] = number
                 below = walk(number, item.children)
-                rows[number] = Row(_properties(item, self._icon), below, item.action if item.enabled else ())
+                source, properties = self._made.get(number, (None, {}))
+                if source is not item:
+                    properties = _properties(item, self._icon)
+                made[number] = item, properties
+                rows[number] = Row(properties, below, item.action if item.enabled else ())
                 found.append(number)
             return tuple(found)
 
         rows[ROOT] = Row({"children-display": Variant("s", "submenu")}, walk(ROOT, items))
+        self._made = made
         return rows, numbers
 
     def _compare(self, new: dict[int, Row]) -> Change:
@@ -140,6 +149,8 @@ class Rows:
                 continue
             if old.children != row.children or _form(old) != _form(row):
                 moved.append(number)
+            if old.properties is row.properties:
+                continue
             if changed := {k: v for k, v in row.properties.items() if old.properties.get(k) != v}:
                 change.set[number] = changed
             if lost := [name for name in old.properties if name not in row.properties]:
