@@ -97,3 +97,17 @@ def test_what_was_learned_before_a_moment_is_not_known_since() -> None:
     attention.clients_at[SERVER], attention.idle_at = 5.0, 4.0
     assert attention.known_since(SERVER, 4.0)
     assert not attention.known_since(SERVER, 4.5)
+
+
+def test_the_client_used_last_is_one_that_shows_something_to_a_person() -> None:
+    used = replace(CLIENT, activity=10)
+    later = {"activity": 20}
+    others = (
+        replace(CLIENT, control=True, **later),
+        replace(CLIENT, pane=None, **later),
+        replace(CLIENT, tty="", **later),
+        replace(CLIENT, activity=5),
+    )
+    assert looking(7, 0, *others, used).last_used() == used
+    assert looking(7, 0, *others[:3]).last_used() is None
+    assert Attention().last_used() is None

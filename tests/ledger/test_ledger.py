@@ -135,6 +135,33 @@ def test_the_next_start_remembers_panes_that_have_not_left(begin: Begin):
     assert [known[key(n)].alerted for n in (1, 2, 4)] == [True, False, True]
 
 
+def test_the_last_alerts_are_recalled_oldest_first_and_what_was_none_is_not(begin: Begin):
+    ledger = begin()
+    outcomes = [("delivered", ""), ("held", "first-sight"), ("held", "muted"), ("cancelled", "settle")]
+    outcomes += [("failed", "no server"), ("held", "watching"), ("merged", "merge")]
+    for id, (outcome, reason) in enumerate(outcomes, 1):
+        ledger.record(transition(id, pane=id, text=f"text {id}"), OFFSET)
+        ledger.record(RecordDelivery(id, id + 0.5, outcome, reason), OFFSET)
+    ledger.record(RecordRead(key(5), 20.0, "clicked"), OFFSET)
+    ledger.close()
+    again = begin()
+    assert [(one.id, one.outcome, one.held_by) for one in again.recalled(3)] == [
+        (3, "held", "muted"),
+        (5, "failed", "no server"),
+        (7, "merged", "merge"),
+    ]
+    muted, read, _ = again.recalled(3)
+    assert (muted.pane, muted.at_wall, muted.state) == (key(3), OFFSET + 3, State.BLOCKED)
+    assert (muted.message, muted.read) == ("text 3", False)
+    assert (read.message, read.read) == ("", True)
+    assert (muted.labels.project, muted.labels.server, muted.labels.target) == (
+        "shop",
+        "default",
+        "default:%3",
+    )
+    assert len(again.recalled(100)) == 4 and again.recalled(0) == []
+
+
 def test_a_failed_or_delayed_banner_is_not_an_alert_that_was_given(begin: Begin):
     ledger = begin()
     ledger.record(transition(1), OFFSET)

@@ -119,7 +119,7 @@ KEYS = (
     Key(
         "sounds.mode",
         Choice(("audio", "bell", "both", "off")),
-        "Play files, ring the terminal, both, or none.",
+        "Play files, ring the terminal that you used last, both, or neither.",
     ),
     Key("sounds.volume", Number(0, 1), "From 0 to 1, or in percent."),
     Key("sounds.gap", Duration(0, 3600), "The least time between two sounds."),
