@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -241,22 +242,23 @@ def test_history_tells_what_became_and_why_it_was_held_back(daemon: FakeDaemon, 
     assert run("history").out == "Nothing.\n"
 
 
-def test_doctor_lists_the_daemons_checks_beside_its_own_and_exits_by_them(
-    daemon: FakeDaemon, run: Run, home: Path
-):
+def test_doctor_lists_the_daemons_checks_with_what_to_do_and_exits_by_them(daemon: FakeDaemon, run: Run):
+    daemon.answers["version"] = {"version": "0.1", "pid": 77}
     daemon.answers["doctor"] = {
         "checks": [{"name": "tray", "ok": True, "text": "the icon is registered", "hint": ""}]
     }
     result = run("doctor")
     assert result.code == 0
     assert "the icon is registered" in result.out
-    assert str(home / "run" / "trayagent") in result.out
+    assert "pid 77" in result.out
+    assert "Everything that is needed works" in result.out
     daemon.answers["doctor"]["checks"].append(
         {"name": "bus", "ok": False, "text": "no bus", "hint": "log in"}
     )
     failed = run("doctor", "--json")
     assert failed.code == 1
-    assert [check["name"] for check in json.loads(failed.out)][-2:] == ["tray", "bus"]
+    assert [check["name"] for check in json.loads(failed.out)] == ["daemon", "tray", "bus"]
+    assert re.search(r"^NO +bus +no bus; log in$", run("doctor").out, re.MULTILINE)
 
 
 def test_doctor_without_a_daemon_checks_what_it_can(run: Run, home: Path):
@@ -266,6 +268,8 @@ def test_doctor_without_a_daemon_checks_what_it_can(run: Run, home: Path):
     assert result.code == 3
     assert "config.yaml:2:1" in result.out
     assert "no daemon is running" in result.out
+    assert str(home / "run" / "trayagent") in result.out
+    assert not list((home / "state").glob("trayagent/*.db")), "it only looks"
 
 
 def test_version_needs_no_daemon_and_names_an_older_one(daemon: FakeDaemon, run: Run):

@@ -8,7 +8,7 @@ import click
 
 from trayagent import __version__
 from trayagent.cli.ask import ask, json_option, say
-from trayagent.cli.show import clean, duration, glyph, json_line, moment, state_text, style, table
+from trayagent.cli.show import clean, duration, glyph, json_line, moment, state_text, style
 from trayagent.ipc import client
 from trayagent.ipc.client import NoDaemon
 from trayagent.ipc.schema import Json
@@ -117,34 +117,27 @@ def _event(event: Json) -> str:
 def doctor(as_json: bool) -> None:
     """What works here, what does not, and what to do about it.
 
-    Exit code 1 if something does not work, 3 if the daemon does not run (what can be
-    checked without it is).
+    Exit code 1 if something does not work, 3 if the daemon does not run (all that can be
+    checked without it is checked).
     """
-    from trayagent.cli.checks import local_checks
+    from trayagent.cli.doctoring import print_checks
 
-    checks, code = local_checks(), 0
+    code = 0
     try:
-        checks += ask("doctor", timeout=15.0)["checks"]
+        version = ask("version")
+        checks = ask("doctor", timeout=15.0)["checks"]
+        text = f"trayagent {version['version']} runs, pid {version['pid']}"
+        running = {"ok": True, "text": text, "hint": ""}
     except NoDaemon as error:
-        checks.append({"name": "daemon", "ok": False, "text": str(error), "hint": "start it with: trayagent"})
-        code = 3
-    if as_json:
-        json_line(checks)
-    else:
-        table(("", "WHAT", "HOW IT IS"), [[_mark(c["ok"]), c["name"], _words(c)] for c in checks])
+        from trayagent.cli.checks import local_checks
+
+        code, checks = 3, local_checks()
+        running = {"ok": False, "text": str(error), "hint": ""}
+    checks.insert(0, {"name": "daemon", **running})
+    json_line(checks) if as_json else print_checks(checks)
     if any(check["ok"] is False for check in checks):
         code = code or 1
     click.get_current_context().exit(code)
-
-
-def _mark(ok: bool | None) -> str:
-    if ok is None:
-        return style("-", fg="yellow")
-    return style("ok", fg="green") if ok else style("NO", fg="red", bold=True)
-
-
-def _words(check: Json) -> str:
-    return f"{clean(check['text'])}; {clean(check['hint'])}" if check.get("hint") else clean(check["text"])
 
 
 @click.command()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from trayagent.daemon.answers import Answers
 from trayagent.daemon.live import LiveLine
-from trayagent.daemon.options import Options
-from trayagent.daemon.parts import Parts, state_folder
+from trayagent.daemon.options import Options, state_folder
+from trayagent.daemon.parts import Parts
 from trayagent.ipc.paths import FolderError, runtime_folder
 from trayagent.ipc.server import AlreadyRunning, Server
 

@@ -10,9 +10,6 @@ import resource
 import socket
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-
-import platformdirs
 
 from trayagent.config.load import Config
 from trayagent.config.watch import ConfigWatch
@@ -21,7 +18,7 @@ from trayagent.daemon.choices import Choices
 from trayagent.daemon.ends import Ends
 from trayagent.daemon.faces import Faces
 from trayagent.daemon.manifests import Manifests
-from trayagent.daemon.options import Options
+from trayagent.daemon.options import Options, state_folder
 from trayagent.daemon.pump import Pump
 from trayagent.daemon.sounds import Sounds
 from trayagent.desktop.bus import SessionBus
@@ -50,11 +47,6 @@ from trayagent.reports.options import Options as PaneOptions
 from trayagent.sources.tmux.source import TmuxSource
 
 log = logging.getLogger("trayagent")
-
-
-def state_folder(options: Options) -> Path:
-    """Where ledger, log and the menu's choices are kept."""
-    return options.state or Path(platformdirs.user_state_dir("trayagent"))
 
 
 class Parts:

@@ -81,6 +81,18 @@ class TmuxSource:
         """Replace the further sockets to watch; the next discovery goes by them."""
         self._discovery.sockets = sockets
 
+    @property
+    def program(self) -> str:
+        """The tmux program that asks, "" where there is none."""
+        return self._runner.program or ""
+
+    def versions(self) -> dict[ServerKey, str]:
+        """The servers that are watched, and their version as they gave it (`3.4`), "" before they did."""
+        return {
+            key: ".".join(map(str, server.version)) if server.version else ""
+            for key, server in self._servers.items()
+        }
+
     def problems(self) -> tuple[Problem, ...]:
         """What the last discovery refused or could not do."""
         if self._runner.program is None:
