@@ -11,7 +11,6 @@ import pytest
 
 from tests.e2e.stage import Stage, asking, at_dialog
 from tests.support.daemon import Daemon
-from tests.support.tmux import wait_until
 from trayagent.resources import folder
 
 pytestmark = pytest.mark.tmux
@@ -27,16 +26,21 @@ def rules_of(agent: str) -> dict[str, dict[str, Any]]:
 
 def test_explain_tells_process_rules_regions_claims_and_decision(stage: Stage, only: list[str]) -> None:
     pane = stage.play("claude", "shop-api", asking("claude/edit"), wrapper=WRAPPER)
-    wait_until(lambda: "❯" in stage.server.screen(pane), "the agent")
-    claimed = f"working:{time.time():.0f}"  # as somebody's hook would, before the agent asks
-    stage.server.tmux("set-option", "-p", "-t", pane, "@agent_state", claimed)
-    stage.press(pane)
     with Daemon(args=only) as daemon:
+        daemon.wait_for(lambda: daemon.state(pane) == "idle", "the agent")
+        stage.server.tmux("set-option", "-p", "-t", pane, "@agent_state", f"working:{int(time.time())}")
+        time.sleep(2.1)  # a younger claim would be believed against the screen
+        stage.press(pane)
         daemon.wait_for(lambda: daemon.state(pane) == "blocked", "the prompt, against the claim")
-        told, page = daemon.json("explain", pane), daemon.cli("explain", pane).stdout
+        told = daemon.wait_for(lambda: _with_claims(daemon, pane), "the claim")
+        page = daemon.cli("explain", pane).stdout
 
         decision = told["decision"]
-        assert (decision["state"], decision["kind"], decision["source"]) == ("blocked", "permission", "screen")
+        assert (decision["state"], decision["kind"], decision["source"]) == (
+            "blocked",
+            "permission",
+            "screen",
+        )
         identity = told["identity"]
         assert identity["agent"] == "claude"
         assert identity["chain"] == ["timeout"]
@@ -63,6 +67,11 @@ def test_explain_tells_process_rules_regions_claims_and_decision(stage: Stage, o
         assert 0 <= claim["age"] < 60
 
         _page_says_the_same(page, told)
+
+
+def _with_claims(daemon: Daemon, pane: str) -> dict[str, Any] | None:
+    told: dict[str, Any] = daemon.json("explain", pane)
+    return told if told["claims"] else None
 
 
 def _page_says_the_same(page: str, told: dict[str, Any]) -> None:

@@ -30,12 +30,14 @@ class Two:
     second: TmuxServer
     daemon: Daemon
     servers: dict[str, TmuxServer] = field(default_factory=dict)
+    _played: int = 0
 
     def agent(self) -> str:
-        """A command that plays an idle agent."""
+        """A command that plays an idle agent; each has a file of its own, which nobody writes again."""
+        self._played += 1
         shown = recording("claude/edit")
         script = Script().cast(shown.cast, shown.starts, shown.truths[1].certain, at_once=True)
-        return script.command("claude", self.folder, "idle.script")
+        return script.command("claude", self.folder, f"{self._played}.script")
 
     def rows(self) -> dict[tuple[str, str], dict[str, Any]]:
         """`trayagent list --json` of our two servers: (server, pane id) -> row."""
