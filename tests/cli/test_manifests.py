@@ -104,6 +104,14 @@ def test_check_tells_what_is_merely_odd_and_accepts_the_file(run: Run, tools: Pa
     assert (problem["rule"], problem["key"], problem["line"]) == ("r", "forbids_any", 10)
 
 
+def test_check_tells_that_two_files_claim_one_process(run: Run, home: Path) -> None:
+    own = home / "config" / "trayagent" / "manifests"
+    own.mkdir(parents=True)
+    (own / "zz.toml").write_text('id = "zz"\n[detect]\nnames = ["codex"]\n' + RULE.format("r"))
+    result = run("manifests", "check")
+    assert (result.code, "'codex' of zz belongs to codex already" in result.out) == (0, True)
+
+
 def test_check_reads_a_folder_of_herdrs_newest_layout(run: Run, home: Path) -> None:
     folder = home / "demo"
     folder.mkdir()

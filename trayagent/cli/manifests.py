@@ -127,7 +127,7 @@ def _problems_of(files: tuple[Path, ...]) -> list[Problem]:
 def _all_problems() -> list[Problem]:
     found = library()
     conflicts = Index.build(found.manifests, settings().detect.agents).conflicts
-    return [*found.problems, *(Problem("", text, fatal=False) for text in conflicts)]
+    return [*found.problems, *(Problem("processes", text, fatal=False) for text in conflicts)]
 
 
 @manifests.command()
