@@ -128,10 +128,9 @@ def manifest(before: Decision, evidence: Evidence, now: float) -> Finding | None
 
 def contract(before: Decision, evidence: Evidence, now: float) -> Finding | None:
     """THINKTERM_AGENT; in its own words the screen wins on state, so it stands behind it."""
-    for claim in evidence.claims:
-        if claim.source == "contract" and claim.state is not None:
-            return _claimed(claim)
-    return None
+    live = [claim for claim in evidence.claims if claim.source == "contract" and claim.state is not None]
+    newest = max(live, key=_newest, default=None)
+    return _claimed(newest) if newest else None
 
 
 def loose(before: Decision, evidence: Evidence, now: float) -> Finding | None:
@@ -143,7 +142,7 @@ def loose(before: Decision, evidence: Evidence, now: float) -> Finding | None:
         and claim.state is not None
         and not (claim.source == "notification" and evidence.wrote_at > claim.at)
     ]
-    newest = max(live, key=lambda claim: claim.at, default=None)
+    newest = max(live, key=_newest, default=None)
     return replace(_claimed(newest), source="loose", sure=False) if newest else None
 
 
@@ -194,7 +193,15 @@ def stalled(finding: Finding, before: Decision, evidence: Evidence, now: float) 
 def best_claim(claims: tuple[Claim, ...]) -> Claim | None:
     """The pane's own claim of the strongest source; among its equals the newest."""
     ranked = [claim for claim in claims if claim.source in REPORT_RANK and claim.state is not None]
-    return min(ranked, key=lambda claim: (REPORT_RANK[claim.source], -claim.at), default=None)
+    if not ranked:
+        return None
+    strongest = min(REPORT_RANK[claim.source] for claim in ranked)
+    return max((claim for claim in ranked if REPORT_RANK[claim.source] == strongest), key=_newest)
+
+
+def _newest(claim: Claim) -> tuple[float, str, str, str]:
+    """Orders claims by age; the rest only makes equal evidence give the same answer in any order."""
+    return claim.at, claim.source, claim.state.value if claim.state else "", claim.id
 
 
 def from_verdict(evidence: Evidence) -> Finding:
