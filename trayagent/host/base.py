@@ -10,6 +10,9 @@ from trayagent.model.events import Event
 from trayagent.model.keys import PaneKey, ProcessKey
 from trayagent.model.process import Job, Process
 
+HINTS = ("TRAYAGENT_AGENT", "HERDR_AGENT", "TUIOS_AGENT")
+"""Variables in which a pane's program may name its agent."""
+
 Emit = Callable[[Event], None]
 Pane = tuple[PaneKey, int, str]  # key, pid of the pane's first process, path of its tty
 
@@ -38,6 +41,9 @@ class NoInsight:
 
 class ProcessReader(Protocol):
     """Reads the foreground job of terminals."""
+
+    def learn(self, insight: Insight) -> None:
+        """Read by another insight from now on (the manifests changed)."""
 
     def examine(self, panes: Iterable[Pane], fresh: bool = False) -> list[Job]:
         """The job of each pane, in order; the same object as before where nothing changed.

@@ -24,13 +24,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trayagent.host import proc
-from trayagent.host.base import Insight, NoInsight, Pane
+from trayagent.host.base import HINTS, Insight, NoInsight, Pane
 from trayagent.host.family import Family
 from trayagent.host.proc import Gone, Stat
 from trayagent.model.keys import PaneKey, ProcessKey
 from trayagent.model.process import Job, Process
 
-HINTS = ("TRAYAGENT_AGENT", "HERDR_AGENT", "TUIOS_AGENT")
 LEVELS = 4
 MEMBERS = 24
 FULL_EVERY = 5.0
