@@ -41,6 +41,8 @@ def test_without_a_locale_the_states_are_the_same(stage: Stage, only: list[str])
             seen.append(facts(daemon))
     assert seen[1] == seen[0], "no locale at all"
     assert seen[2] == seen[0], "a locale without Unicode"
+    names = {made[5] for made in seen[0].values()}
+    assert names == {f"ünï-{number}" for number in range(len(SHOWN))}, "as tmux has them"
     assert any("❯" in str(made) for made in seen[0].values()), "there was something to get wrong"
 
 
