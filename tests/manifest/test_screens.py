@@ -32,12 +32,20 @@ KNOWN_WRONG: dict[str, set[str]] = {
     "kimi": set(),
     "kilo": set(),
     "pi": set(),
+    "cn": set(),
+    "grok": set(),
+    "gptme": set(),
+    "openhands": set(),
+    "amp": set(),
+    "auggie": set(),
+    "droid": set(),
 }
 AGENTS = tuple(KNOWN_WRONG)
 FORKS = {"kilo"}  # read by the rules of their family, which its own screens prove
-ENDS_UNMARKED = {"cline"}  # nothing on its screen marks the end of a turn, so that no idle is firm
-# Kimi draws no rules: all of its screen stands "below the last rule", and its answer quotes claude's dialog.
-KNOWN_FOREIGN = {("claude", "kimi/idle_misleading")}
+# Nothing on their screens marks the end of a turn, so that no idle is firm.
+ENDS_UNMARKED = {"cline", "gptme", "openhands", "amp", "auggie", "droid"}
+# They draw no rules: all of their screen stands "below the last rule", and an answer quotes claude's dialog.
+KNOWN_FOREIGN = {("claude", f"{other}/idle_misleading") for other in ("kimi", "cn", "grok", "gptme")}
 
 
 @pytest.mark.parametrize("agent", AGENTS)
