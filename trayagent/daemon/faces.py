@@ -38,7 +38,7 @@ class Faces:
     def _make_notifier(self) -> Notifier:
         icon = str(resources.folder("icons") / "hicolor" / "48x48" / "apps" / "trayagent.png")
         parts = self._parts
-        return notifier(parts.settings.notify, parts.bus, parts.feed, parts.actions.banner, icon=icon)
+        return notifier(parts.settings.notify, parts.bus, parts.feed, parts.pressed, icon=icon)
 
     def _make_tray(self) -> Tray | None:
         parts = self._parts

@@ -68,6 +68,7 @@ class Parts:
             state_folder(options) / "ledger.db", self.settings.ledger, report=self._report_from_thread
         )
         self.listeners: list[Callable[[Event], None]] = []
+        self.presses: list[Callable[[int, str, str | None], bool]] = []
         self._option_reader = PaneOptions()
         self.engine = self._engine()
         self.ends = Ends(self)
@@ -217,6 +218,11 @@ class Parts:
         for listener in self.listeners:
             listener(event)
         self.pump.feed(event)
+
+    def pressed(self, alert: int, action: str, token: str | None) -> None:
+        """A banner or one of its buttons was pressed: done, unless somebody else answers for it."""
+        if not any(answered(alert, action, token) for answered in self.presses):
+            self.actions.banner(alert, action, token)
 
     def _from_source(self, event: Event) -> None:
         if isinstance(event, Clients) and event.clients:

@@ -6,7 +6,7 @@ goes back (CLOCK_BOOTTIME); Wall tells how far the wall clock is from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trayagent.model.evidence import Claim, Labels
 from trayagent.model.keys import PaneKey, ProcessKey, ServerKey
@@ -179,9 +179,10 @@ class DesktopQuiet:
 
 @dataclass(frozen=True, slots=True)
 class BannerShown:
-    """The notification server took the banner."""
+    """The notification server took the banner. id: its own number for it, 0 if it gives none."""
 
     alert: int
+    id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

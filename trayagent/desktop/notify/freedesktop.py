@@ -171,12 +171,12 @@ class FreedesktopNotifier(Notifier):
             self._records.discard(record)
             self._spawn(self._take_back(id_))
             if not record.failed:
-                self._emit(BannerShown(alert))
+                self._emit(BannerShown(alert, id_))
                 self._emit(BannerClosed(alert, "us"))
             return
         record.id = id_
         self._by_id[id_] = record
-        self._emit(BannerShown(alert))
+        self._emit(BannerShown(alert, id_))
         for member, body in [signal for signal in self._early if signal[1][0] == id_]:
             self._signal(member, body)
 

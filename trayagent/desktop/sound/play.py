@@ -41,6 +41,7 @@ class SoundPlayer:
         self._task: asyncio.Task[None] | None = None
         self._free_at = 0.0  # loop time
         self._problem = ""
+        self.last = ""  # the player that played last
 
     def play(self, path: Path, volume: float) -> bool:
         """Play a file; volume: factor of the amplitude, 0 to 1, below and above are cut. False: another
@@ -98,7 +99,7 @@ class SoundPlayer:
     def _worked(self, player: Player) -> None:
         self._players.remove(player)
         self._players.insert(0, player)
-        self._problem = ""
+        self._problem, self.last = "", player.name
 
     def _ended(self, player: Player, clip: Clip) -> None:
         """It was killed. With a file that is too long this is how it should be; else it hangs, and comes
