@@ -182,7 +182,7 @@ class BannerShown:
     """The notification server took the banner. id: its own number for it, 0 if it gives none."""
 
     alert: int
-    id: int = 0
+    id: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
