@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trayagent.engine.planner import BEAT, FLOOR, SAFETY, Due, Planner
+from trayagent.engine.planner import Due, Planner
+from trayagent.engine.rhythm import BEAT, FLOOR, SAFETY
 from trayagent.model.keys import PaneKey, ServerKey
 
 SERVER = ServerKey("tmux", "/tmp/s", 1, 1)
@@ -26,7 +27,7 @@ def planner(count: int = 1, agent: bool = True) -> Planner:
     made.look_ended(SERVER)
     for number in range(count):
         made.add(key(number), f"/dev/pts/{number}")
-        made.rhythms[key(number)].agent = agent
+        made.is_now(key(number), agent=agent, working=False, calm_from=float("inf"))
         made.looked(key(number), T - 10, False)
     return made
 
@@ -139,7 +140,7 @@ def test_silences_that_mean_nothing_make_the_rest_of_the_turn_cheaper() -> None:
 def test_a_person_taking_time_to_answer_is_no_pause() -> None:
     made = planner()
     rhythm = made.rhythms[key(0)]
-    rhythm.calm_from = T - 5
+    made.is_now(key(0), agent=True, working=False, calm_from=T - 5)
     for step in range(8):
         made.wrote(["/dev/pts/0"], T + step * 0.4)
     assert rhythm.patience == pytest.approx(0.2)
@@ -155,10 +156,10 @@ def test_lost_events_make_every_pane_due() -> None:
 
 def test_without_a_pulse_working_panes_are_polled_more_often() -> None:
     made = planner(2)
-    made.pulse = False
+    made.hear(False, frozenset())
     for number in range(2):
         made.looked(key(number), T, False)
-    made.rhythms[key(0)].working = True
+    made.is_now(key(0), agent=True, working=True, calm_from=float("inf"))
     assert looks(made, T + 0.55)[0].panes == (key(0),)
     assert {pane for one in looks(made, T + 2.0) for pane in one.panes} == {key(0), key(1)}
 

@@ -16,8 +16,9 @@ from trayagent.alerts.policy import Alerts
 from trayagent.engine.attention import Attention
 from trayagent.engine.pace import Pace
 from trayagent.engine.panes import Pane
-from trayagent.engine.planner import CALM_AFTER, Planner
+from trayagent.engine.planner import Planner
 from trayagent.engine.recent import Recent
+from trayagent.engine.rhythm import CALM_AFTER
 from trayagent.engine.views import labels_of, view_of
 from trayagent.identity import Index
 from trayagent.judge import Evidence, Memory, decide, fresh, seen
@@ -102,13 +103,9 @@ class Core:
 
     def plan(self, pane: Pane) -> None:
         """Tell the planner what kind of pane this is now, and when to judge it again."""
-        rhythm = self.planner.rhythms.get(pane.key)
-        if rhythm is not None:
-            rhythm.agent = pane.here
-            if rhythm.working is not (pane.state is State.WORKING):
-                rhythm.working = not rhythm.working
-                rhythm.missed(0)
-            rhythm.calm_from = pane.memory.since + CALM_AFTER if pane.state in CALM else float("inf")
+        calm_from = pane.memory.since + CALM_AFTER if pane.state in CALM else float("inf")
+        working = pane.state is State.WORKING
+        self.planner.is_now(pane.key, agent=pane.here, working=working, calm_from=calm_from)
         again = pane.memory.decision.look_again_at
         if pane.rest.probing:
             return  # a probe is under way and has its own next moment

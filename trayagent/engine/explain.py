@@ -125,8 +125,8 @@ def _looks(core: Core, pane: Pane) -> dict[str, Any]:
         "looked": ago(pane.looked_at),
         "wrote": ago(pane.wrote_at),
         "typed": ago(pane.typed_at),
-        "pulse": rhythm is not None and core.planner.hears(rhythm),
+        "pulse": rhythm is not None and rhythm.heard,
         "equal_looks": rhythm.same if rhythm else 0,
-        "next": round(core.planner.due_at(rhythm)[0] - core.now, 2) if rhythm else None,
+        "next": round(rhythm.due()[0] - core.now, 2) if rhythm else None,
         "title_counts": bool(pane.screen and pane.screen.title),
     }

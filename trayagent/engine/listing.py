@@ -129,7 +129,7 @@ def terminals_changed(core: Core, event: TerminalsChanged) -> None:
 
 def pulse_state(core: Core, event: PulseState) -> None:
     """Which terminals have no pulse."""
-    core.planner.pulse, core.planner.deaf = event.available, event.deaf
+    core.planner.hear(event.available, event.deaf)
 
 
 def remembered(core: Core, event: Remembered) -> None:
