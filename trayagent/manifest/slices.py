@@ -54,16 +54,26 @@ def blank(row: bytes) -> bool:
     return kept.startswith(_WIDE_BLANKS) and not kept.decode("utf-8", "replace").strip()
 
 
+def _trimmed(row: bytes) -> bytes:
+    """Without the white space around it, Unicode's included."""
+    kept = row.strip()
+    if kept.startswith(_WIDE_BLANKS) or not kept[-1:].isascii():
+        return kept.decode("utf-8", "replace").strip().encode()
+    return kept
+
+
 def is_rule(row: bytes) -> bool:
     """herdr's horizontal rule: `─` alone, or at least three of them and anything behind."""
-    kept = row.strip()
+    if _RULE not in row:
+        return False
+    kept = _trimmed(row)
     if not kept.startswith(_RULE):
         return False
     return kept.startswith(_RULE_3) or not kept.replace(_RULE, b"")
 
 
 def _is_bar(row: bytes) -> bool:
-    kept = row.strip()
+    kept = _trimmed(row)
     while kept.startswith(_CORNERS):
         kept = kept[3:]
     return kept.startswith(_BAR_3)
