@@ -1,4 +1,4 @@
-"""`status events doctor reload stop version test-alert`: the daemon itself."""
+"""`status events reload stop version test-alert`: the daemon itself."""
 
 from __future__ import annotations
 
@@ -110,34 +110,6 @@ def _event(event: Json) -> str:
     }
     words = "  ".join(f"{name} {clean(value)}" for name, value in rest.items())
     return f"{at}  {event.get('type', '')}  {words}".strip()
-
-
-@click.command()
-@json_option
-def doctor(as_json: bool) -> None:
-    """What works here, what does not, and what to do about it.
-
-    Exit code 1 if something does not work, 3 if the daemon does not run (all that can be
-    checked without it is checked).
-    """
-    from trayagent.cli.doctoring import print_checks
-
-    code = 0
-    try:
-        version = ask("version")
-        checks = ask("doctor", timeout=15.0)["checks"]
-        text = f"trayagent {version['version']} runs, pid {version['pid']}"
-        running = {"ok": True, "text": text, "hint": ""}
-    except NoDaemon as error:
-        from trayagent.cli.checks import local_checks
-
-        code, checks = 3, local_checks()
-        running = {"ok": False, "text": str(error), "hint": ""}
-    checks.insert(0, {"name": "daemon", **running})
-    json_line(checks) if as_json else print_checks(checks)
-    if any(check["ok"] is False for check in checks):
-        code = code or 1
-    click.get_current_context().exit(code)
 
 
 @click.command()

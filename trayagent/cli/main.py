@@ -46,10 +46,11 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "config": ("config:config", "The config file: init, check, edit, set, schema."),
         "manifests": ("manifests:manifests", "The rule files of agents: list, check, show, update."),
-        "doctor": ("daemon:doctor", "What works here, what does not, and what to do."),
+        "doctor": ("doctor:doctor", "What works here, what does not, and what to do."),
         "reload": ("daemon:reload", "Read config and manifests again."),
         "stop": ("daemon:stop", "End the daemon."),
         "version": ("daemon:version", "Versions of the command and of the daemon."),
+        "demo": ("demo:demo", "What trayagent does, in fifteen seconds; needs no agent."),
     },
     "For makers of rules": {
         "capture": ("capture:capture", "A pane's screen as a test screen, without names and secrets."),

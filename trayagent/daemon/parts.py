@@ -78,6 +78,7 @@ class Parts:
             Insight(self.engine.core.index), report=lambda text: self.report("proc", text)
         )
         self._make_desktop()
+        self._config_watch = ConfigWatch(self.config.path, self.configure)
         sockets = self.settings.watch.tmux.sockets
         only = str(options.only_server) if options.only_server else None
         self.tmux = TmuxSource(self._from_source, self.clock.now, sockets=sockets, only=only)
@@ -148,7 +149,6 @@ class Parts:
         self.quiet.start()
         self.system_bus.start()
         self.lock.start()
-        self._config_watch = ConfigWatch(self.config.path, self.configure)
         self._config_watch.start()
         await self.manifests.start()
         self.feed(Tick())
