@@ -154,8 +154,8 @@ def _last_non_empty(rows: Rows, region: Region) -> Span:
 
 
 def _marked(row: bytes, region: Region) -> bool:
-    if region.trimmed:
-        row = row.lstrip()
+    if region.trimmed and not row.startswith(_PROMPT):
+        row = row.decode("utf-8", "replace").lstrip().encode()
     return row.startswith(_PROMPT) and (row.startswith(_PROMPT_TEXT) or row == _PROMPT)
 
 
