@@ -37,7 +37,7 @@ def server_found(core: Core, event: ServerFound) -> None:
 def server_gone(core: Core, event: ServerGone) -> None:
     """A server ended: its panes are gone, and its clients see nothing."""
     _missing(core, [entry for entry in core.panes.values() if entry.key.server == event.server])
-    core.planner.servers.pop(event.server, None)
+    core.planner.forget_server(event.server)
     core.attention.clients.pop(event.server, None)
     core.attention.clients_at.pop(event.server, None)
     core.watch_dirty = True

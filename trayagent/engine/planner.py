@@ -65,6 +65,8 @@ class Planner:
     by_tty: dict[str, set[PaneKey]] = field(default_factory=dict)
     _due: dict[PaneKey, tuple[float, str]] = field(default_factory=dict)
     _changed: set[PaneKey] = field(default_factory=set)  # whose entry in `_due` is out of date
+    _wake: float | None = None
+    _stirred: bool = True  # something happened since `_wake` was found
 
     # -- what happened -------------------------------------------------------------------
 
@@ -72,6 +74,7 @@ class Planner:
         """A pane appeared."""
         rhythm = self.rhythms[key] = Rhythm(tty, self.pulse, tty in self.deaf)
         self._due[key] = rhythm.due()
+        self._stirred = True
         self.by_tty.setdefault(tty, set()).add(key)
 
     def remove(self, key: PaneKey) -> None:
@@ -80,6 +83,7 @@ class Planner:
         if rhythm is not None:
             self._due.pop(key, None)
             self._changed.discard(key)
+            self._stirred = True
             keys = self.by_tty.get(rhythm.tty, set())
             keys.discard(key)
             if not keys:
@@ -142,19 +146,19 @@ class Planner:
 
     def want_list(self, server: ServerKey, by: float) -> None:
         """The server's complete list is wanted."""
-        entry = self.servers.setdefault(server, Server())
+        entry = self._server(server)
         if entry.list_wanted is None or by < entry.list_wanted:
             entry.list_wanted = by
 
     def want_clients(self, server: ServerKey, by: float) -> None:
         """The server's clients are wanted."""
-        entry = self.servers.setdefault(server, Server())
+        entry = self._server(server)
         if entry.clients_wanted is None or by < entry.clients_wanted:
             entry.clients_wanted = by
 
     def look_began(self, due: Due, now: float) -> None:
         """The engine has asked for what was due."""
-        server = self.servers.setdefault(due.server, Server())
+        server = self._server(due.server)
         server.busy_since = now
         if due.listing:
             server.listed, server.list_wanted = now, None
@@ -172,7 +176,17 @@ class Planner:
     def look_ended(self, server: ServerKey) -> None:
         """The server's running look is over."""
         if server in self.servers:
-            self.servers[server].busy_since = None
+            self._server(server).busy_since = None
+
+    def forget_server(self, server: ServerKey) -> None:
+        """The server has ended."""
+        self.servers.pop(server, None)
+        self._stirred = True
+
+    def _server(self, key: ServerKey) -> Server:
+        """The server's entry, which is about to be changed."""
+        self._stirred = True
+        return self.servers.setdefault(key, Server())
 
     # -- what is due ---------------------------------------------------------------------
 
@@ -185,6 +199,7 @@ class Planner:
         """When each pane is next due, and why."""
         for key in self._changed:
             self._due[key] = self.rhythms[key].due()
+            self._stirred = True
         self._changed.clear()
         return self._due
 
@@ -219,12 +234,15 @@ class Planner:
 
     def wake_at(self) -> float | None:
         """When something is due next."""
+        due = self.moments()
+        if self._stirred:
+            self._stirred = False
+            self._wake = self._soonest(due)
+        return self._wake
+
+    def _soonest(self, due: dict[PaneKey, tuple[float, str]]) -> float | None:
         busy = {key for key, entry in self.servers.items() if entry.busy_since is not None}
-        due = self.moments().items()
-        if busy:
-            moments = [at for key, (at, why) in due if why == "job" or key.server not in busy]
-        else:
-            moments = [at for _, (at, _) in due]
+        moments = [at for key, (at, why) in due.items() if not busy or why == "job" or key.server not in busy]
         for entry in self.servers.values():
             if entry.busy_since is not None:
                 moments.append(entry.busy_since + STUCK)

@@ -45,15 +45,21 @@ def spinners_only(old: Screen | None, new: Screen) -> bool:
     before, after = old.text.split("\n"), new.text.split("\n")
     if len(before) != len(after):
         return False
-    return all(a == b or _masked(a) == _masked(b) for a, b in zip(before, after, strict=True))
+    return all(a == b or a.translate(_MASK) == b.translate(_MASK) for a, b in zip(before, after, strict=True))
 
 
-def _masked(line: str) -> str:
-    return "".join(ch for ch in line if not (ch.isdigit() or ch.isspace() or _spins(ch)))
+class _Mask(dict[int, int | None]):
+    """For str.translate: what moves is dropped. Each character is judged once, when it first appears."""
+
+    def __missing__(self, code: int) -> int | None:
+        char = chr(code)
+        dropped = char.isdigit() or char.isspace() or _spins(char)
+        self[code] = None if dropped else code
+        return self[code]
 
 
-def _spins(ch: str) -> bool:
-    if ch in _PLAIN_SPINNERS:
-        return True
-    code = ord(ch)
-    return code > 0x2500 and any(low <= code <= high for low, high in _SPINNING)
+_MASK = _Mask()
+
+
+def _spins(char: str) -> bool:
+    return char in _PLAIN_SPINNERS or any(low <= ord(char) <= high for low, high in _SPINNING)

@@ -148,7 +148,8 @@ class Hooks:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """One agent. rules: in the file's order; ranked: in the order in which they are asked.
-    prefilter: which of these a screen may match. fallback: the state when no rule matches, None for
+    prefilter: which of these a screen may match. needs_joined: they read wrapped rows joined, which a
+    look must ask for. fallback: the state when no rule matches, None for
     no opinion.
 
     dialect: `native` or the foreign format's name. origin: path of the file.
@@ -172,6 +173,7 @@ class Manifest:
     rank: int = 0
     ranked: tuple[Rule, ...] = field(init=False, repr=False, compare=False)
     prefilter: Prefilter = field(init=False, repr=False, compare=False)
+    needs_joined: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Highest priority first; among equals the earlier in the file.
@@ -179,11 +181,8 @@ class Manifest:
         needs = [rule.gate.needs if rule.region.source is Source.SCREEN else () for rule in ranked]
         object.__setattr__(self, "ranked", ranked)
         object.__setattr__(self, "prefilter", Prefilter(needs))
-
-    @property
-    def needs_joined(self) -> bool:
-        """Whether its rules read wrapped rows joined, which a look must ask for."""
-        return any(Source.JOINED in rule.region.sources for rule in self.rules)
+        joined = any(Source.JOINED in rule.region.sources for rule in ranked)
+        object.__setattr__(self, "needs_joined", joined)
 
 
 @dataclass(frozen=True, slots=True)
