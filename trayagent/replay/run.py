@@ -23,7 +23,7 @@ from trayagent.model.process import Job, Process
 from trayagent.model.settings import Settings
 from trayagent.replay.cast import Cast, CastError, read_cast
 from trayagent.replay.programs import InFront, programs
-from trayagent.replay.theatre import PANE, Change, Theatre
+from trayagent.replay.theatre import EXECUTABLE, PANE, Change, Theatre
 
 
 class Manifests(Protocol):
@@ -78,7 +78,7 @@ def _agent(argv: tuple[str, ...], index: Index) -> str | None:
     """The agent that a command is, if it is one."""
     if not argv:
         return None
-    process = Process(2, 1, 2, 2, argv[0].rpartition("/")[2][:15], argv)
+    process = Process(2, 1, 2, 2, argv[0].rpartition("/")[2][:15], argv, EXECUTABLE)
     found = identify(Job(PANE, ProcessKey(1, 1), 2, (process,)), index, None)
     return found.agent if found else None
 

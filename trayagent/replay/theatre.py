@@ -57,6 +57,9 @@ STEP = 0.001
 TICKS = 1000
 SERVER = ServerKey("replay", "", 1, 1)
 PANE = PaneKey(SERVER, "%0")
+# A recording does not tell what ran behind a name. Short names (`pi`, `kimi`) are believed only of a
+# proper executable, and whoever records an agent has one.
+EXECUTABLE = "/usr/bin/node"
 SHELL = 100
 
 
@@ -148,7 +151,8 @@ class Theatre:
         if program.argv:
             name = program.argv[0].rpartition("/")[2]
             pid = SHELL + 1 + round(program.at * 10)
-            self._front = Process(pid, SHELL, pid, round(self._now * TICKS), name[:15], program.argv)
+            born = round(self._now * TICKS)
+            self._front = Process(pid, SHELL, pid, born, name[:15], program.argv, EXECUTABLE)
         self._wrote = True
         if gone is not self._shell:
             self._feed(Exited(gone.key))
