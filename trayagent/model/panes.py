@@ -18,8 +18,7 @@ class PaneInfo:
     (session id, session name, window index) under which a linked window shows it.
     options: the pane options that reports are read from, name to raw value.
     dead_status: exit status of a pane that remained after its process ended.
-    dead_signal: the signal that ended it. window_activity: epoch seconds (1 s steps) of the
-    window's last output, 0 if unknown.
+    dead_signal: the signal that ended it.
     """
 
     key: PaneKey
@@ -46,7 +45,6 @@ class PaneInfo:
     dead: bool = False
     dead_status: int | None = None
     dead_signal: int | None = None
-    window_activity: int = 0
     links: tuple[tuple[str, str, int], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
 

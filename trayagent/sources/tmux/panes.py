@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trayagent.model.keys import PaneKey, ServerKey
 from trayagent.model.panes import PaneInfo
@@ -23,7 +23,7 @@ OPTIONS = ("@agent_state", "@agent_session_id", "@agent_display_name", "@agent_s
 SLOW = ("pane_current_path", "pane_current_command")
 PROGRESS_SINCE = (3, 7)
 _PLAIN = (
-    "pane_id",
+    "pane_id",  # always the first
     "session_id",
     "window_id",
     "window_index",
@@ -40,7 +40,6 @@ _PLAIN = (
     "pane_dead",
     "pane_dead_status",
     "pane_dead_signal",
-    "window_activity",
 )
 _PROGRESS = ("pane_pb_state", "pane_pb_progress")
 _FREE = ("pane_tty", "session_name", "window_name", "pane_title", *OPTIONS)
@@ -63,30 +62,47 @@ def columns(version: tuple[int, int], *, slow: bool) -> tuple[tuple[str, ...], t
     return plain, _FREE + SLOW if slow else _FREE
 
 
-def rows(
-    records: Iterable[list[str]],
-    names: tuple[str, ...],
-    server: ServerKey,
-    server_name: str,
-    remembered: Mapping[str, tuple[str, str]],
-) -> dict[str, Row]:
-    """Panes by id. remembered: folder and command by id, for records without them.
+@dataclass(slots=True)
+class Known:
+    """What is remembered of one server's panes between looks, by id.
 
-    Raises ValueError when a record is not what was asked for."""
-    places: dict[str, list[dict[str, str]]] = {}
+    slow: folder and command, as of the last complete list. last: the last records of each pane, and
+    the Row that was made of them; most looks find a pane as it was, and give the same Row."""
+
+    slow: dict[str, tuple[str, str]] = field(default_factory=dict)
+    last: dict[str, tuple[list[list[str]], Row]] = field(default_factory=dict)
+
+    def listed(self, rows: Mapping[str, Row]) -> None:
+        """These are all panes there are now."""
+        self.slow = {id: (row.info.dir, row.info.command) for id, row in rows.items()}
+        self.last = {id: last for id, last in self.last.items() if id in rows}
+
+
+def rows(
+    records: Iterable[list[str]], names: tuple[str, ...], server: ServerKey, server_name: str, known: Known
+) -> dict[str, Row]:
+    """Panes by id. Raises ValueError when a record is not what was asked for."""
+    places: dict[str, list[list[str]]] = {}
     for record in records:
         if len(record) != len(names):
             raise ValueError(f"a pane's record has {len(record)} values instead of {len(names)}")
-        value = dict(zip(names, record, strict=True))
-        places.setdefault(value["pane_id"], []).append(value)
+        places.setdefault(record[0], []).append(record)
     found: dict[str, Row] = {}
     for id, values in places.items():
-        values.sort(key=lambda value: (int(value["session_id"][1:]), int(value["window_index"])))
-        folder, command = remembered.get(id, ("", ""))
-        values[0].setdefault("pane_current_path", folder)
-        values[0].setdefault("pane_current_command", command)
-        found[id] = Row(_info(values, PaneKey(server, id), server_name), _progress(values[0]))
+        before, row = known.last.get(id, (None, None))
+        folder, command = known.slow.get(id, ("", ""))
+        if row is None or before != values or (row.info.dir, row.info.command) != (folder, command):
+            slow = {"pane_current_path": folder, "pane_current_command": command}
+            row = _row([slow | dict(zip(names, value, strict=True)) for value in values], server, server_name)
+            known.last[id] = (values, row)
+        found[id] = row
     return found
+
+
+def _row(places: list[dict[str, str]], server: ServerKey, server_name: str) -> Row:
+    """One pane, of its records: one for each session that shows it."""
+    places.sort(key=lambda value: (int(value["session_id"][1:]), int(value["window_index"])))
+    return Row(_info(places, PaneKey(server, places[0]["pane_id"]), server_name), _progress(places[0]))
 
 
 def _info(places: list[dict[str, str]], key: PaneKey, server_name: str) -> PaneInfo:
@@ -116,7 +132,6 @@ def _info(places: list[dict[str, str]], key: PaneKey, server_name: str) -> PaneI
         dead=_on(value["pane_dead"]),
         dead_status=int(value["pane_dead_status"]) if value["pane_dead_status"] else None,
         dead_signal=_signal(value["pane_dead_signal"]),
-        window_activity=int(value["window_activity"] or 0),
         links=tuple(
             (place["session_id"], place["session_name"], int(place["window_index"])) for place in places[1:]
         ),

@@ -1,7 +1,7 @@
 """The tmux source: discovery, looks and jumps of all servers of this user, joined.
 
-State kept per server: its name, the version and start time that it gave, and the two
-dear fields of its panes from the last complete list. A server that answers with another
+State kept per server: its name, the version and start time that it gave, and what its panes
+were when they were last read. A server that answers with another
 pid or start time than its key is another server: the old one is gone, with all its panes.
 """
 
@@ -32,12 +32,12 @@ _NO_SESSIONS = "no current target"  # and what every list says while a server ha
 
 @dataclass(slots=True)
 class _Server:
-    """What is known of one server. slow: folder and command of its panes by id."""
+    """What is known of one server."""
 
     key: ServerKey
     name: str
     head: wire.Head | None = None
-    slow: dict[str, tuple[str, str]] = field(default_factory=dict)
+    known: panes.Known = field(default_factory=panes.Known)
 
     @property
     def version(self) -> tuple[int, int] | None:
@@ -170,11 +170,10 @@ class TmuxSource:
 
     def _deliver(self, server: _Server, command: Command, reading: wire.Reading, at: float) -> str | None:
         key = server.key
-        rows = panes.rows(reading.panes, command.names, key, server.name, server.slow)
+        rows = panes.rows(reading.panes, command.names, key, server.name, server.known)
         if command.listing and reading.all_panes:
-            infos = tuple(row.info for row in rows.values())
-            server.slow = {info.key.id: (info.dir, info.command) for info in infos}
-            self.emit(Panes(key, infos))
+            server.known.listed(rows)
+            self.emit(Panes(key, tuple(row.info for row in rows.values())))
         for id in command.ids:
             row, text = rows.get(id), reading.screens.get(id)
             if row is not None and text is not None:
