@@ -18,12 +18,19 @@ from trayagent.replay.theatre import Change
 LIBRARY = Library.standard()
 LATE = 1.1  # seconds after which a readable dialog must have been told, at the latest
 BRIEF = 0.5  # a dialog that is answered sooner need not be seen
-ASKING = [session for session in recordings("claude", "codex", "opencode") if session.dialogs]
+ASKING = [session for session in recordings() if session.dialogs]
+
+
+def typed_in(session: Recording) -> tuple[float, ...]:
+    """When keys were read: as it was written down, else as the agent went to work on something."""
+    if session.keys is not None:
+        return session.keys
+    return tuple(truth.earliest for truth in session.truths if truth.state == "working")
 
 
 def passed(session: Recording, agent: str | None = None) -> list[Change]:
     """The transitions of a recorded session."""
-    return replay(session.cast, LIBRARY, agent=agent, typed=session.keys or ())
+    return replay(session.cast, LIBRARY, agent=agent, typed=typed_in(session))
 
 
 def test_a_session_of_two_questions_is_told_as_it_went() -> None:
@@ -52,6 +59,8 @@ def test_nothing_else_is_taken_for_a_dialog(session: Recording) -> None:
     for change in passed(session, session.agent):
         if change.to == "blocked":
             truth = [truth.state for truth in session.truths if truth.earliest <= change.t]
+            if truth[-1] == "starting":
+                continue  # questions of a start (folder trust, sign-in) were answered, not labelled
             shown = [d for d in session.dialogs if d.settled - 1.5 <= change.t <= d.until + LATE]
             assert shown or truth[-1:] == ["blocked"], change
 
@@ -140,3 +149,14 @@ def test_a_resize_reaches_the_screen(tmp_path: Path) -> None:
     path.write_bytes(session_of("claude\r\n\x1b[?2004l\r") + b'[2, "r", "100x30"]\n[3, "r", "huge"]\n')
     with pytest.raises(CastError, match="a resize to 'huge'"):
         run(path, library=LIBRARY)
+
+
+@pytest.mark.parametrize("session", recordings(), ids=lambda session: session.name)
+def test_nobody_is_told_of_an_end_that_is_none(session: Recording) -> None:
+    truths = session.truths
+    for change in passed(session, session.agent):
+        if change.to == "done" and change.alert in ("delivered", "merged"):
+            ends = [truth for truth in truths if truth.state in ("idle", "errored", "exited")]
+            near = any(change.t - 2.0 <= truth.certain <= change.t + 5.0 for truth in ends)
+            unlabelled = not truths or (truths[-1].certain < change.t and truths[-1].state == "working")
+            assert near or unlabelled, (change, truths)
