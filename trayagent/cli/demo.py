@@ -90,7 +90,7 @@ async def _linger(ending: Any, screen: Screen) -> None:
     screen.end(ending)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
-    screen.invite(LINGER)
+    screen.invite(ending, LINGER)
     entered = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_reader(sys.stdin.fileno(), entered.set)

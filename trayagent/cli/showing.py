@@ -61,7 +61,8 @@ class Screen:
         self.clear()
         time = style(f"{at:4.0f} s", dim=True)
         if state is None:
-            click.echo(f"{time}  {style('  -> ' + clean(text), bold=True)}")
+            room = self._room - cells(time) - 6
+            click.echo(f"{time}    -> {style(cut(clean(text), room), bold=True)}")
         else:
             glyph = state_text(state.value).partition(" ")[0]
             click.echo(self._fitted(f"{time}  {glyph}{_reset()} ", clean(text)))
@@ -93,8 +94,12 @@ class Screen:
             self._drawn = len(self._rows) + 1
 
     def _fitted(self, head: str, text: str) -> str:
-        room = shutil.get_terminal_size().columns - 1 if self._live else 10_000
-        return head + cut(text, room - cells(head))
+        return head + cut(text, self._room - cells(head))
+
+    @property
+    def _room(self) -> int:
+        """Columns of a line; the last one stays free, where some terminals wrap."""
+        return shutil.get_terminal_size().columns - 1 if self._live else 10_000
 
     def _paragraph(self, text: str, indent: int) -> None:
         for line in wrapped(text, indent):
@@ -142,11 +147,12 @@ class Screen:
         click.echo(f"\nTo go on, {remedy}")
         click.echo("and then see the real thing: trayagent demo")
 
-    def invite(self, seconds: float) -> None:
+    def invite(self, ending: Ending, seconds: float) -> None:
         """What a person may try before it is over."""
         click.echo()
-        text = "Click on the banner or the icon if you like: all of it works. Enter ends the demo"
-        self._paragraph(f"{text} ({duration(seconds)} at most).", 0)
+        if any(ending.told.values()):
+            self._paragraph("Click on the banner or on the icon if you like: all of it works.", 0)
+        self._paragraph(f"Enter ends the demo (by itself it ends in {duration(seconds)}).", 0)
         sys.stdout.flush()
 
 
@@ -171,13 +177,13 @@ def _summary(ending: Ending) -> list[str]:
 
 def _go_on(told: bool) -> None:
     """told: banners come up here; else the ways that need none."""
-    ways = [("trayagent", "watch your own agents; start them in tmux, as ever")]
+    ways = [("trayagent", "watches your own agents in tmux")]
     if told:
-        ways.append(("trayagent list", "the list that you saw, of your own agents"))
+        ways.append(("trayagent list", "lists them, as you saw it here"))
     else:
-        ways.append(("trayagent list --watch", "the live list that you saw, of your own agents"))
-        ways.append(("trayagent status --tmux", "the same in short, for tmux's status line"))
-    ways.append(("trayagent doctor", "what works on this machine, and what to do about the rest"))
+        ways.append(("trayagent list --watch", "lists them, as you saw it here"))
+        ways.append(("trayagent status --tmux", "the same in short, for a status line"))
+    ways.append(("trayagent doctor", "says what works here, and how to mend the rest"))
     room = max(len(command) for command, _ in ways) + 2
     click.echo("\nTo go on:")
     for command, what in ways:
