@@ -50,6 +50,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "reload": ("daemon:reload", "Read config and manifests again."),
         "stop": ("daemon:stop", "End the daemon."),
         "version": ("daemon:version", "Versions of the command and of the daemon."),
+        "autostart": ("autostart:autostart", "Start with the desktop session: install, uninstall, status."),
         "demo": ("demo:demo", "What trayagent does, in fifteen seconds; needs no agent."),
     },
     "For makers of rules": {

@@ -11,6 +11,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from trayagent.daemon import doctor_desktop as desktop
+from trayagent.daemon import logs
 from trayagent.daemon.check import Check, count
 from trayagent.daemon.options import state_folder
 from trayagent.ipc import paths
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 OLDEST = (3, 0)
 SECONDS = 2.0  # for `tmux -V`
-LOG = "trayagent.log"
 
 
 async def checks(parts: Parts, *, alone: bool = False) -> list[Check]:
@@ -158,7 +158,7 @@ def _ledger(parts: Parts) -> Check:
 
 
 def _log(parts: Parts) -> Check:
-    path = state_folder(parts.options) / LOG
+    path = state_folder(parts.options) / logs.NAME
     try:
         found = path.stat()
     except FileNotFoundError:

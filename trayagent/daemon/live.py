@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -11,11 +12,15 @@ if TYPE_CHECKING:
     from trayagent.daemon.parts import Parts
 
 
+log = logging.getLogger("trayagent")
+
+
 class LiveLine:
     """One line that is written anew when what it says has changed. A context manager."""
 
     def __init__(self, parts: Parts, out: TextIO = sys.stderr) -> None:
-        self._parts, self._out = parts, out
+        self._parts = parts
+        self._out: TextIO | None = out
         self._said = ""
 
     def __enter__(self) -> None:
@@ -24,8 +29,7 @@ class LiveLine:
 
     def __exit__(self, *_: object) -> None:
         self._parts.ends.watchers.remove(self._effect)
-        self._out.write("\n")
-        self._out.flush()
+        self._write("\n")
 
     def _effect(self, effect: Effect) -> None:
         if isinstance(effect, Tray):
@@ -38,5 +42,15 @@ class LiveLine:
         line = f"{watched}: {self._parts.tooltip or 'no agents yet'}  (Ctrl-C stops)"
         if line != self._said:
             self._said = line
-            self._out.write(f"\r\x1b[2K{line}")
+            self._write(f"\r\x1b[2K{line}")
+
+    def _write(self, text: str) -> None:
+        """Write for as long as there is a terminal; it may be closed while we run on, or are about to end."""
+        if self._out is None:
+            return
+        try:
+            self._out.write(text)
             self._out.flush()
+        except OSError as error:
+            log.info("the terminal has gone: %s", error.strerror)
+            self._out = None

@@ -49,6 +49,9 @@ from trayagent.sources.tmux.source import TmuxSource
 log = logging.getLogger("trayagent")
 
 
+CLOSE_SECONDS = 5.0  # for all parts to end; a login session that ends does not wait much longer
+
+
 class Parts:
     """The daemon's parts. stop: called with a reason when somebody wants it to end."""
 
@@ -180,6 +183,16 @@ class Parts:
     async def close(self) -> None:
         """Stop every part, and leave everything saved."""
         self.pump.stop()
+        self.remember_choices()
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._close()
+        except TimeoutError:
+            log.warning("some parts did not end within %g s, and are left behind", CLOSE_SECONDS)
+        finally:
+            await asyncio.to_thread(self.ledger.close)
+
+    async def _close(self) -> None:
         await self.ends.close()
         for part in (self.pulse, self.exits, self.clock_watch):
             if part is not None:
@@ -195,8 +208,6 @@ class Parts:
         self.manifests.stop()
         self.processes.close()
         await self.bus.close()
-        self.remember_choices()
-        await asyncio.to_thread(self.ledger.close)
 
     def _raise_file_limit(self) -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
