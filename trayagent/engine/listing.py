@@ -56,6 +56,7 @@ def panes(core: Core, event: Panes) -> None:
             into = fresh
             known = core.panes[info.key] = pane(info, core.now)
             core.planner.add(info.key, info.tty)
+            core.planner.wrote([info.tty], core.now)  # what it wrote before it was listened to
             core.watch_dirty = True
         update(core, known, info)
         if info.dead:
