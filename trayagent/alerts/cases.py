@@ -86,7 +86,7 @@ class Case:
             "state": self.state.value,
             "held": self.held,
             "waits": "" if self.held else self.waits,
-            "for": None if end == math.inf else end - now,
+            "for": None if end == math.inf else round(end - now, 1),
         }
 
 

@@ -220,7 +220,7 @@ class Alerts:
         paused, end = self.paused(now)
         return {
             "paused": paused,
-            "paused_for": None if end is None else end - now,
+            "paused_for": None if end is None else round(end - now, 1),
             "cases": {pane.token: case.describe(now) for pane, case in self._desk.cases.items()},
         }
 
