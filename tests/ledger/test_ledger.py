@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.ledger.conftest import OFFSET, PROCESS, Clock, key, transition
-from trayagent.ledger import Ledger
+from trayagent.ledger import Ledger, store
 from trayagent.model.effects import RecordDelivery, RecordGone, RecordRead
 from trayagent.model.evidence import Labels
 from trayagent.model.keys import ProcessKey
@@ -331,3 +333,20 @@ def test_any_order_of_records_leaves_memory_equal_to_the_last_state(
     assert ledger.flush(5)
     assert {pane.pane: pane.state for pane in ledger.remembered()} == {key(n): s for n, s in last.items()}
     ledger.close()
+
+
+def test_records_of_one_moment_share_a_transaction(begin: Begin, monkeypatch: pytest.MonkeyPatch):
+    batches: list[int] = []
+    write = store.write
+
+    def counted(connection: sqlite3.Connection, entries: list[store.Entry]) -> list[object]:
+        batches.append(len(entries))
+        return write(connection, entries)
+
+    monkeypatch.setattr(store, "write", counted)
+    ledger = begin()
+    for id in range(1, 9):
+        ledger.record(transition(id), OFFSET)
+        time.sleep(0.01)
+    assert ledger.flush(5)
+    assert sum(batches) == 8 and len(batches) < 4

@@ -1,8 +1,9 @@
 """The one thread that writes the ledger, so that no disk can hold up the daemon's loop.
 
-Records wait in a bounded queue and are written in batches as they come, one transaction each:
-what was handed over is on its way to the disk within milliseconds, and a kill at any moment
-leaves whole transactions only.
+Records wait in a bounded queue and are written in batches, one transaction each: the first of them
+waits half a second for others, unless somebody asks for what was written or the daemon ends. A
+kill at any moment leaves whole transactions only, and loses that half second at most. (A record a
+transaction cost 0.4 % of a core where fifty agents changed eight times a second.)
 
 Faults: a broken file is set aside and a new one begun; a full disk, a read-only folder, a lock
 that is held: said once, tried again with growing pauses, said again when it is over. Meanwhile
@@ -24,6 +25,7 @@ from trayagent.model.settings import LedgerSettings
 Report = Callable[[str, str], None]
 
 _BATCH = 500
+_GATHER = 0.5
 _PAUSE_FIRST, _PAUSE_LAST = 0.5, 60.0
 _TIDY_EVERY = 600.0
 _PRUNE_EVERY = 3600.0
@@ -69,11 +71,14 @@ class Writer:
                 self._queue.popleft()
                 self._lost += 1
             self._queue.append(entry)
-            self._changed.notify_all()
+            if len(self._queue) in (1, _BATCH):  # those between need not wake the thread
+                self._changed.notify_all()
 
     def flush(self, timeout: float) -> bool:
-        """Wait until all is written; False if it was not within `timeout` seconds."""
+        """Have all written now; False if it was not within `timeout` seconds."""
         with self._changed:
+            self._woken = True
+            self._changed.notify_all()
             return self._changed.wait_for(lambda: not (self._queue or self._pending), timeout)
 
     def stop(self, timeout: float) -> bool:
@@ -112,11 +117,15 @@ class Writer:
         with self._changed:
             if not self._pending:
                 wait = max(0.0, min(self._tidy_at - self._clock(), _TIDY_EVERY))
-                self._changed.wait_for(lambda: self._queue or self._stopping or self._woken, wait)
-                self._woken = False
+                self._changed.wait_for(lambda: self._queue or self._hurried(), wait)
+                self._changed.wait_for(lambda: not 0 < len(self._queue) < _BATCH or self._hurried(), _GATHER)
                 while self._queue and len(self._pending) < _BATCH:
                     self._pending.append(self._queue.popleft())
+                self._woken &= bool(self._queue)
             return bool(self._pending) or not self._stopping
+
+    def _hurried(self) -> bool:
+        return self._stopping or self._woken
 
     def _work(self) -> None:
         connection = self._connection if self._still_there() else self._open()
