@@ -158,7 +158,7 @@ class Desktop:
             self._prepare()
             self.start_bus(wait=False)
             if self._screen:
-                self._start_x()
+                self.start_x()
             self._wait_for_bus()
             if self._screen:
                 self.start_openbox()
@@ -269,7 +269,8 @@ class Desktop:
     def _wait_for_bus(self) -> None:
         wait_until(lambda: _listens(self.run_dir / "bus"), "the session bus")
 
-    def _start_x(self) -> None:
+    def start_x(self) -> None:
+        """(Re)start the X server, on whatever display is free; `stop("xvfb")` takes it away."""
         reader, writer = os.pipe()
         try:
             log = (self.folder / "log" / "xvfb").open("ab")
@@ -325,6 +326,10 @@ class Desktop:
         return answer.stdout.strip() if answer.returncode == 0 else ""
 
     # -- eyes and hands --------------------------------------------------------------------
+
+    def forget_x(self) -> None:
+        """Let go of this process's connection to an X server that has gone."""
+        self._x = None
 
     @property
     def x(self) -> display.Display:

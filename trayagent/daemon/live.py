@@ -6,6 +6,7 @@ import logging
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from trayagent.daemon.logs import forget_terminal
 from trayagent.model.effects import Effect, Tray
 
 if TYPE_CHECKING:
@@ -52,5 +53,6 @@ class LiveLine:
             self._out.write(text)
             self._out.flush()
         except OSError as error:
-            log.info("the terminal has gone: %s", error.strerror)
             self._out = None
+            forget_terminal()
+            log.info("the terminal has gone: %s", error.strerror)

@@ -20,6 +20,15 @@ BYTES, FILES = 1_000_000, 3
 SHAPE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
+def forget_terminal() -> None:
+    """Send to nowhere what would still be written to a terminal that has gone; else Python itself would
+    fail over it at the end (exit status 120)."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
 class LogFile(logging.handlers.RotatingFileHandler):
     """The rotated file, readable by nobody else, also where an older one was. On a full disk lines are
     lost, which is said once."""
@@ -48,7 +57,7 @@ class Terminal(logging.StreamHandler[TextIO]):
     def handleError(self, record: logging.LogRecord) -> None:
         """Stop writing to what has gone; any other failure is a fault of ours, and told as ever."""
         if isinstance(sys.exc_info()[1], OSError):
-            self.setLevel(logging.CRITICAL + 1)
+            forget_terminal()
         else:
             super().handleError(record)
 
