@@ -171,6 +171,7 @@ class SniTray(base.Tray):
         if not connected:
             self._item = self._menu = None
             self._named = ""
+            self._registered = ("", "")  # a new bus gives the same unique names once more
             self._host = False
         self._again.set()
         self._judge()
