@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from trayagent.host.physics import measure as measure_jobs
+from trayagent.host.choose import measurer
 from trayagent.model import effects as e
 from trayagent.model.events import UserIdle
 from trayagent.model.keys import PaneKey
@@ -28,6 +28,7 @@ class Ends:
         self._parts = parts
         self._tasks: set[asyncio.Task[Any]] = set()
         self._discovering = False
+        self._measurer = measurer()
         self._jobs: dict[PaneKey, Job] = {}
         self.watchers: list[Callable[[e.Effect], None]] = []
         self._table: dict[type, Callable[[Any], None]] = {
@@ -95,7 +96,7 @@ class Ends:
             self._jobs = {key: job for key, job in self._jobs.items() if key in self._parts.engine.core.panes}
 
     def _measure(self, measure: e.Measure) -> None:
-        for physics in measure_jobs(measure.panes):
+        for physics in self._measurer(measure.panes):
             self._parts.feed(physics)
 
     def _watch_terminals(self, watch: e.WatchTerminals) -> None:

@@ -13,7 +13,7 @@ from trayagent import resources
 from trayagent.desktop.notify.base import Notifier
 from trayagent.desktop.notify.choose import notifier
 from trayagent.desktop.tray.base import Tray
-from trayagent.desktop.tray.sni import SniTray
+from trayagent.desktop.tray.choose import tray as tray_of
 from trayagent.model.effects import Tray as ShowTray
 from trayagent.model.events import MenuOpening
 from trayagent.model.view import TrayView
@@ -42,9 +42,10 @@ class Faces:
 
     def _make_tray(self) -> Tray | None:
         parts = self._parts
-        if not parts.options.tray or parts.settings.tray.backend == "off":
+        if not parts.options.tray:
             return None
-        return SniTray(
+        return tray_of(
+            parts.settings.tray.backend,
             parts.bus,
             lambda action: parts.actions.act(action, self.tray.take_token() if self.tray else None),
             on_about_to_show=lambda: parts.feed(MenuOpening()),

@@ -31,9 +31,9 @@ from trayagent.desktop.window.choose import windows
 from trayagent.desktop.window.lock import LockWatch
 from trayagent.desktop.window.systembus import SystemBus
 from trayagent.engine import Engine
+from trayagent.host.base import ExitWatch
+from trayagent.host.choose import exit_watch, process_reader
 from trayagent.host.clock import Clock, ClockWatch
-from trayagent.host.exits import ProcessWatch
-from trayagent.host.procfs import Procfs
 from trayagent.host.pulse import TtyPulse
 from trayagent.host.repo import Repos
 from trayagent.identity.insight import Insight
@@ -77,7 +77,7 @@ class Parts:
         self.ends = Ends(self)
         self.pump = Pump(self.engine, self.clock.now, self.ends.perform, self.clock.changes)
         self.actions = Actions(self)
-        self.processes = Procfs(
+        self.processes = process_reader(
             Insight(self.engine.core.index), report=lambda text: self.report("proc", text)
         )
         self._make_desktop()
@@ -86,7 +86,7 @@ class Parts:
         only = str(options.only_server) if options.only_server else None
         self.tmux = TmuxSource(self._from_source, self.clock.now, sockets=sockets, only=only)
         self.pulse: TtyPulse | None = None
-        self.exits: ProcessWatch | None = None
+        self.exits: ExitWatch | None = None
         self.clock_watch: ClockWatch | None = None
 
     @property
@@ -173,7 +173,7 @@ class Parts:
 
     def _listen(self) -> None:
         loop = asyncio.get_running_loop()
-        self.exits = ProcessWatch(self.feed, loop)
+        self.exits = exit_watch(self.feed, loop)
         self.clock_watch = ClockWatch(self.clock, self.feed, loop)
         if self.settings.watch.pulse:
             self.pulse = TtyPulse(self.feed, loop)
