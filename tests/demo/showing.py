@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tests.support.daemon import ROOT
-from tests.support.desktop import wait_until
+from tests.support.desktop import Desktop, wait_until
 
 LIMIT = 120.0  # seconds for a demo; some 13 as a rule
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
@@ -102,6 +102,14 @@ class OnTerminal:
             if not data:
                 return
             self.raw += data
+
+
+def click_banner(desktop: Desktop) -> None:
+    """Run the default action of the topmost banner (dunst: the middle button)."""
+    seen: list[tuple[int, int, int, int, int]] = []
+    wait_until(lambda: seen.extend(row for row in desktop.popups() if row[3] > 100) or seen, "a banner")
+    _, x, y, width, _ = seen[0]
+    desktop.click(x + width // 2, y + 20, 2)
 
 
 def left_of(base: Path) -> list[str]:

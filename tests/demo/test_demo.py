@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.showing import OnTerminal, left_of, run
+from tests.demo.showing import OnTerminal, click_banner, left_of, run
 from tests.support.banners import BannerMonitor
 from tests.support.cut_demo import CUTS, cut, target
 from tests.support.daemon import Daemon
-from tests.support.desktop import Desktop, wait_until
+from tests.support.desktop import Desktop, need, wait_until
 
 TITLES = ["shop-api needs you · Claude Code", "blog has an API error · OpenCode", "mail-app is done · Codex"]
 EVENTS = [
@@ -53,6 +53,27 @@ def test_on_a_desktop_three_banners_come_up_and_a_running_daemon_notices_nothing
         assert left_of(desktop.run_dir) == []
         assert not [event for event in daemon.events() if "trayagent-demo" in str(event)]
         assert not [pane for pane in daemon.list() if "trayagent-demo" in pane["dir"]]
+
+
+@pytest.mark.tmux
+@pytest.mark.desktop
+def test_a_click_on_a_banner_opens_a_terminal_in_which_the_agent_can_be_answered() -> None:
+    with Desktop(notify="dunst") as desktop:
+        need("xterm")
+        desktop.env["TERMINAL"] = "xterm"
+        with OnTerminal(desktop.env, "demo") as shown:
+            shown.wait_for("a banner comes up: shop-api")
+            click_banner(desktop)
+            shown.wait_for("Enter ends the demo")
+            wait_until(lambda: desktop.windows("XTerm"), "a terminal")
+            (window,) = desktop.windows("XTerm")
+            desktop.xdotool("windowfocus", "--sync", str(window), "key", "--window", str(window), "Return")
+            socket = str(next(desktop.run_dir.glob("trayagent-demo-*")) / "tmux")
+            screen = ("tmux", "-S", socket, "capture-pane", "-p", "-t", "shop-api")
+            wait_until(lambda: "The change is in place" in desktop.run(*screen), "Claude to go on")
+            shown.type("\n")
+            assert shown.ended() == 0
+        wait_until(lambda: not desktop.windows("XTerm"), "the terminal to end with its tmux")
 
 
 @pytest.mark.tmux

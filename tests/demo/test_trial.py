@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.showing import OnTerminal, left_of, run
-from tests.support.desktop import Desktop, wait_until
+from tests.demo.showing import OnTerminal, click_banner, left_of, run
+from tests.support.desktop import Desktop
 
 pytestmark = [pytest.mark.tmux, pytest.mark.desktop]
 
@@ -23,9 +23,7 @@ def test_a_click_on_the_banner_comes_back() -> None:
     with Desktop(tray="xfce4-panel", notify="dunst", sound=True) as desktop:
         with OnTerminal(desktop.env, "doctor", "--alert") as shown:
             shown.wait_for("Please click")
-            wait_until(lambda: [popup for popup in desktop.popups() if popup[3] > 100], "a banner")
-            _, x, y, width, height = next(popup for popup in desktop.popups() if popup[3] > 100)
-            desktop.click(x + width // 2, y + height // 2, 2)
+            click_banner(desktop)
             assert shown.ended() == 0, shown.text
         steps = ["icon", "agent", "focus", "question", "banner", "sound", "click"]
         found = verdicts(shown.text)

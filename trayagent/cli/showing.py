@@ -151,7 +151,7 @@ class Screen:
         """What a person may try before it is over."""
         click.echo()
         if any(ending.told.values()):
-            self._paragraph("Click on the banner or on the icon if you like: all of it works.", 0)
+            self._paragraph("Click on a banner or on the icon, and you are with the agent that asks.", 0)
         self._paragraph(f"Enter ends the demo (by itself it ends in {duration(seconds)}).", 0)
         sys.stdout.flush()
 

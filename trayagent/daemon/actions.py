@@ -40,6 +40,7 @@ class Actions:
         self._back: list[Spot] = []
         self._last_next: PaneKey | None = None
         self._attach: dict[int, tuple[str, ...]] = {}
+        self.opens_terminals = False  # where nobody is attached, without asking first
         pane = PaneKey.from_token
         # What the rows of engine.menu ask for: the action's arguments and the click's activation token.
         self._verbs: dict[str, Callable[[tuple[str, ...], str | None], Work | object]] = {
@@ -98,6 +99,9 @@ class Actions:
         """Show the pane: the most recently used client goes there, its window comes up."""
         result = await self._parts.tmux.jump(pane)
         if not result.ok:
+            if self.opens_terminals and result.attach:
+                self._parts.feed(Visited(pane))
+                return self.errands.in_terminal(result.attach)
             return self._not_shown(result)
         if result.before is not None:
             self._back = [*self._back[-19:], result.before]

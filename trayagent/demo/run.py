@@ -68,6 +68,7 @@ class Demo:
         self._parts = parts
         parts.ends.watchers.append(self._effect)
         parts.listeners.append(self._event)
+        parts.actions.opens_terminals = True  # a click shall show the agent, whose tmux nobody looks at
 
     async def _send(self, act: Act) -> None:
         await self._unless_stopped(asyncio.sleep(act.sent))
