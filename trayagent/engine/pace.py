@@ -14,7 +14,7 @@ from dataclasses import dataclass
 BURST = 3
 REFILL = 10.0
 LAZY = 10.0
-ICON_GAP = 0.5
+ICON_GAP = 1.0
 
 
 @dataclass(slots=True)
