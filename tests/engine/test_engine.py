@@ -402,6 +402,21 @@ def test_after_a_suspend_nothing_is_told_before_everything_was_looked_at() -> No
     assert house.state(api) is State.IDLE
 
 
+def test_a_question_that_stood_through_a_night_of_sleep_waits_since_before_it_and_is_told_once() -> None:
+    house = House()
+    api, web = house.pane("api"), house.pane("web")
+    house.show(api, "ASK one")
+    house.run(5)
+    house.show(web, "ASK two")
+    house.run(0.6)
+    house.now += 8 * 3600
+    house.feed(Resumed(8 * 3600.0))
+    house.run(60)
+    assert [len(banner.panes) for banner in house.banners] == [1, 1]
+    assert "waiting for 8 h" in house.banners[1].body
+    assert "longest wait 8 h" in house.tray.tooltip
+
+
 def test_a_one_shot_run_works_while_it_lives_and_is_done_afterwards() -> None:
     house = House()
     api = house.pane("api", argv=("--once",))
