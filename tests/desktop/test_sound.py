@@ -242,7 +242,7 @@ async def test_no_player_at_all_is_said_once(tools: Path, monkeypatch) -> None:
     sounds = SoundPlayer(said.append, OTHERS)
     assert sounds.available == ()
     for _ in range(3):
-        assert sounds.play(SOUNDS / "done.wav", 1.0)
+        assert sounds.play(SOUNDS / "done.wav", 1.0, asked=True)
         await sounds.wait()
     assert said == [
         "no sound could be played (pw-play: not installed; paplay: not installed; aplay: not installed)"
@@ -250,9 +250,37 @@ async def test_no_player_at_all_is_said_once(tools: Path, monkeypatch) -> None:
     assert sounds.problems() == tuple(said)
     tool(tools, "paplay", "exit 0")
     assert sounds.available == ("paplay",)
-    sounds.play(SOUNDS / "done.wav", 1.0)
+    sounds.play(SOUNDS / "done.wav", 1.0, asked=True)
     await sounds.wait()
     assert sounds.problems() == ()
+
+
+async def test_where_nothing_can_be_played_alerts_do_not_try_again_for_a_minute(
+    tools: Path, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(play, "GUARD", 0.0)
+    tool(tools, "paplay", 'echo tried >>"$NOTES"; exit 1')
+    sounds = SoundPlayer(lambda text: None, [ROWS["paplay"]])
+    assert sounds.play(SOUNDS / "done.wav", 1.0)
+    await sounds.wait()
+    assert not sounds.play(SOUNDS / "error.wav", 1.0)
+    assert sounds.play(SOUNDS / "error.wav", 1.0, asked=True), "a person who asks is served"
+    await sounds.wait()
+    assert (tmp_path / "notes").read_text() == "tried\ntried\n"
+
+
+async def test_a_file_that_no_player_knows_stops_no_other_sound(
+    tools: Path, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(play, "GUARD", 0.0)
+    tool(tools, "aplay", 'cat >/dev/null; echo played >>"$NOTES"')
+    (tmp_path / "odd.mp3").write_bytes(b"odd")
+    sounds = SoundPlayer(lambda text: None, [ROWS["aplay"]])
+    assert sounds.play(tmp_path / "odd.mp3", 1.0)
+    await sounds.wait()
+    assert sounds.play(SOUNDS / "done.wav", 1.0)
+    await sounds.wait()
+    assert (tmp_path / "notes").read_text() == "played\n"
 
 
 async def test_no_device_is_said_once(monkeypatch, tmp_path: Path) -> None:
@@ -264,7 +292,7 @@ async def test_no_device_is_said_once(monkeypatch, tmp_path: Path) -> None:
     said: list[str] = []
     sounds = SoundPlayer(said.append, [ROWS["miniaudio"]])
     for _ in range(2):
-        sounds.play(SOUNDS / "done.wav", 1.0)
+        sounds.play(SOUNDS / "done.wav", 1.0, asked=True)
         await sounds.wait()
     assert len(said) == 1
     assert "no audio device" in said[0]

@@ -64,7 +64,7 @@ class Sounds:
     async def _heard(self, clip: Path, volume: float) -> tuple[bool, str]:
         player = self._parts.sound
         await player.wait()
-        if not player.play(clip, volume):
+        if not player.play(clip, volume, asked=True):
             return False, "another sound was played just now; try again"
         await player.wait()
         problems = player.problems()

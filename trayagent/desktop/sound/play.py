@@ -4,7 +4,8 @@ Theory of operation. `play` returns at once. The players are tried in the order 
 one that worked last time first, until one ends well. A player that has not ended MARGIN after
 the clip's end is killed with its whole process group, and reaped. One sound at a time:
 what is asked for while one is heard is dropped (the alerts keep their own, longer gap). If no player
-can, that is said once, and again only after one could meanwhile.
+can, that is said once, and again only after one could meanwhile; and as trying them all costs a tenth of
+a second of CPU, no alert tries again within a minute if it was not the file's fault.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 LONGEST = 10.0  # seconds of a file that are played at most
 MARGIN = 4.0  # seconds: start of the player, and sound servers that buffer two seconds
 GUARD = 0.5  # seconds between two sounds at least
+REST = 60.0  # seconds without a try after no player could play a file that is sound
 REASON = 65536  # bytes of a player's complaints that are kept: a pipe's capacity
 
 
@@ -40,14 +42,18 @@ class SoundPlayer:
         self._players = list(players)
         self._task: asyncio.Task[None] | None = None
         self._free_at = 0.0  # loop time
+        self._rest_until = 0.0
         self._problem = ""
         self.last = ""  # the player that played last
 
-    def play(self, path: Path, volume: float) -> bool:
-        """Play a file; volume: factor of the amplitude, 0 to 1, below and above are cut. False: another
-        sound is heard, so this one is dropped. Needs a running loop; never blocks, never raises."""
+    def play(self, path: Path, volume: float, *, asked: bool = False) -> bool:
+        """Play a file; volume: factor of the amplitude, 0 to 1, below and above are cut. asked: a person
+        waits for it, so it is tried even if nothing could be played a moment ago. False: another sound
+        is heard, or nothing could be, and this one is dropped. Needs a loop; never blocks, never raises."""
         loop = asyncio.get_running_loop()
         if loop.time() < self._free_at or (self._task is not None and not self._task.done()):
+            return False
+        if loop.time() < self._rest_until and not asked:
             return False
         self._free_at = loop.time() + GUARD
         volume = min(max(volume, 0.0), 1.0)
@@ -94,6 +100,8 @@ class SoundPlayer:
                 self._worked(player)
                 return
             reasons.append(f"{player.name}: {why}")
+        if clip.length is not None:  # we can read it ourselves: it is a matter of devices and players
+            self._rest_until = asyncio.get_running_loop().time() + REST
         self._failed(f"no sound could be played ({'; '.join(reasons)})")
 
     def _worked(self, player: Player) -> None:
