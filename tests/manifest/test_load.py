@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from trayagent.manifest.load import Folder, Library
+from trayagent.manifest.load import Folder, Library, read_file
 from trayagent.model.states import State
 
 RULE = '[[rules]]\nid = "{rule}"\nstate = "idle"\ncontains = ["x"]\n'
@@ -146,3 +147,10 @@ def test_a_file_without_rules_is_read_by_those_of_its_family(tmp_path: Path) -> 
     assert fork.fallback is State.IDLE
     assert library.get("orphan") is None
     assert [problem.key for problem in library.problems] == ["family"]
+
+
+def test_a_pipe_among_the_manifests_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "robot.toml")
+    manifest, problems = read_file(tmp_path / "robot.toml")
+    assert manifest is None
+    assert "no file" in problems[0].text

@@ -268,6 +268,8 @@ def read_text(raw: bytes, name: str, suffix: str = ".toml") -> tuple[Manifest | 
 
 def _bytes_of(path: Path) -> tuple[bytes, Problem | None]:
     try:
+        if not path.is_file():  # a pipe or a device would keep us waiting
+            return b"", Problem(str(path), "cannot be read: it is no file, or not there")
         with path.open("rb") as file:
             return file.read(LIMITS.file_bytes + 1), None
     except OSError as error:
