@@ -18,7 +18,6 @@ from trayagent.engine.pace import Pace
 from trayagent.engine.panes import Pane
 from trayagent.engine.planner import Planner
 from trayagent.engine.recent import Recent
-from trayagent.engine.rhythm import CALM_AFTER
 from trayagent.engine.views import labels_of, view_of
 from trayagent.identity import Index
 from trayagent.judge import Evidence, Memory, decide, fresh, seen
@@ -36,7 +35,11 @@ from trayagent.model.view import PaneView
 TYPED_AFTER = 1.0
 # A look this young is good enough to tell by, also where the pane never stops drawing.
 FRESH = 0.4
-CALM = frozenset({State.IDLE, State.DONE, State.BLOCKED, State.ERROR})
+AT_ONCE = float("-inf")
+# Seconds after which a state has settled, and its pane's silences mean nothing. A dialog that is
+# withdrawn at once must be seen to be; an agent that is idle may be starting, and ask its first question.
+# What follows the end of a turn is a new turn (of 60 silences at such ends none meant a question).
+CALM_AFTER = {State.IDLE: 2.0, State.BLOCKED: 2.0, State.DONE: AT_ONCE, State.ERROR: AT_ONCE}
 # Time for the kernel's word on how a process ended, once its shell is back.
 ENDING_WAIT = 0.2
 
@@ -103,8 +106,8 @@ class Core:
 
     def plan(self, pane: Pane) -> None:
         """Tell the planner what kind of pane this is now, and when to judge it again."""
-        calm_from = pane.memory.since + CALM_AFTER if pane.state in CALM else float("inf")
-        working = pane.state is State.WORKING
+        calm = CALM_AFTER.get(pane.state, float("inf"))
+        working, calm_from = pane.state is State.WORKING, pane.memory.since + calm
         self.planner.is_now(pane.key, agent=pane.here, working=working, calm_from=calm_from)
         again = pane.memory.decision.look_again_at
         if pane.rest.probing:

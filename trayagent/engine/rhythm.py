@@ -20,7 +20,6 @@ NEVER = float("-inf")
 SETTLE = 0.2
 FLOOR = 0.3
 FLOOR_CALM = 1.0
-CALM_AFTER = 2.0  # a dialog that is withdrawn at once must be seen to be
 FLOOR_SAME = 2.0
 SAME_LOOKS = 3
 # A silence must be this much longer than the longest recent pause; a pause is forgotten by
