@@ -1,4 +1,4 @@
-"""The `[hooks]` and `[answers]` of the bundled manifests: they parse, and say what the agents were seen to do.
+"""The `[hooks]` and `[answers]` of the bundled manifests: they parse and say what the agents were seen to do.
 
 The sequences are those that the agents fired while they were recorded. `told` reads the rules as
 they are meant: the first rule that fits an event serves, a dotted name goes into a table, of a list
