@@ -146,6 +146,16 @@ fi
 
 status=0
 python -m pytest -q --color=no ${long:+"$long"} "$@" || status=$?
+# Real desktops on a busy machine: a test that fails alone gets a second chance, and is named for it.
+# Many failures, or one that fails again, are a failure.
+again=$(python -c 'import json, pathlib
+print(len(json.loads(pathlib.Path(".pytest_cache/v/cache/lastfailed").read_text())))' 2>/dev/null || echo 0)
+if [ "$status" = 1 ] && [ "$again" -le 5 ]; then
+    say "$again failed; once more, these alone"
+    status=0
+    python -m pytest -q --color=no --last-failed --last-failed-no-failures=none ${long:+"$long"} "$@" || status=$?
+    [ "$status" != 0 ] || say "UNSTEADY: passed only the second time; to be mended"
+fi
 if [ -n "$failed" ]; then
     say "failed before the tests:$failed" >&2
     [ "$status" != 0 ] || status=1

@@ -201,23 +201,36 @@ def test_a_test_alert_comes_when_it_was_asked_for_also_while_alerts_are_paused()
 # -- the start -----------------------------------------------------------------------------
 
 
+# Loaded by the daemon's Python at start: reading the manifests waits for a writer at the pipe.
+SLOW_DISK = """
+import os
+from trayagent.manifest.load import Library
+read = Library.reload
+def reload(self):
+    if self._folders:
+        open(os.environ["SLOW_DISK"]).close()
+    read(self)
+Library.reload = reload
+"""
+
+
 @pytest.mark.desktop
 @pytest.mark.tmux
-def test_the_icon_waits_for_no_manifest(stage: Stage) -> None:
+def test_the_icon_waits_for_no_manifest(stage: Stage, tmp_path: Path) -> None:
     pane = stage.play("claude", "api", asking("claude/edit"))
     only = ["--only-server", str(stage.server.socket)]
-    with Desktop(tray="xfce4-panel", notify="dunst") as desktop:
-        daemon = Daemon(env=desktop.env, args=only)
-        daemon.manifests.mkdir(parents=True)
-        slow = daemon.manifests / "slow.toml"
-        os.mkfifo(slow)  # reading it takes as long as we like
-        with daemon:
-            daemon.wait_for(lambda: item(desktop, daemon), "the icon")
-            assert daemon.list() == []
-            with slow.open("w") as writer:
-                slow.unlink()
-                writer.write("id = 1\n")
-            daemon.wait_for(lambda: daemon.state(pane) == "idle", "the agent, once all are read")
+    (tmp_path / "sitecustomize.py").write_text(SLOW_DISK)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    environ = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "SLOW_DISK": str(pipe)}
+    with (
+        Desktop(tray="xfce4-panel", notify="dunst") as desktop,
+        Daemon(env=desktop.env, args=only, environ=environ) as daemon,
+    ):
+        daemon.wait_for(lambda: item(desktop, daemon), "the icon")
+        assert daemon.list() == []
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))  # fails where nobody waits at it
+        daemon.wait_for(lambda: daemon.state(pane) == "idle", "the agent, once all are read")
 
 
 def test_it_runs_from_any_folder(tmp_path: Path) -> None:
