@@ -71,6 +71,28 @@ class LookEnded:
     problem: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a pane's program wrote, byte for byte and in order (relay, tap; at most 64 KiB each).
+
+    at: when it was written. lost: bytes before these were skipped; half a sequence may be missing."""
+
+    pane: PaneKey
+    data: bytes
+    at: float
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relayed:
+    """A relay stands between the pane's terminal and its agent: the job to read is the one of the
+    relay's own terminal. tty: its slave; pid: its first process; 0: the relay has ended."""
+
+    pane: PaneKey
+    tty: str = ""
+    pid: int = 0
+
+
 # -- from the host -----------------------------------------------------------------------
 
 
@@ -314,7 +336,7 @@ class Tick:
 
 
 Event = (
-    Panes | ServerFound | ServerGone | Frame | Clients | LookEnded | Job | Claim
+    Panes | ServerFound | ServerGone | Frame | Clients | LookEnded | Output | Relayed | Job | Claim
     | Pulse | TerminalsChanged | PulseState | Exited | Physics | Repo | Wall | Resumed
     | ActiveWindow | UserIdle | Locked | DesktopQuiet | BannerShown | BannerFailed | BannerClosed
     | Visited | MenuOpening | MuteSet | Paused | Read | Forget | Configured | Programs | ManifestsChanged

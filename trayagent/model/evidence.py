@@ -46,7 +46,9 @@ class Claim:
     source: `7501 report hook option transcript contract progress mark notification`.
     owner: the process that it is bound to, None for any. at: engine seconds at which it
     was made (not received). id: record id below the pane, `` for the pane's own.
-    state None clears the source's (and id's) claim.
+    state None clears the source's (and id's) claim. event: name of the hook event that
+    made it. progress: percent, None if not told. resume: the command line that opens the
+    session again, () if not told.
     """
 
     pane: PaneKey
@@ -63,6 +65,9 @@ class Claim:
     session_id: str = ""
     complete: bool = False
     expires: float | None = None
+    event: str = ""
+    progress: int | None = None
+    resume: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
