@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from trayagent.replay.cast import Cast, read_cast
-from trayagent.replay.screen import Emulator
+from trayagent.terminal.emulator import Emulator
 
 SCREENS = Path(__file__).parent.parent / "screens"
 

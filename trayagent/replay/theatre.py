@@ -48,7 +48,7 @@ from trayagent.model.process import Job, Process
 from trayagent.model.settings import Settings
 from trayagent.replay.cast import Cast, CastEvent, resized
 from trayagent.replay.programs import InFront
-from trayagent.replay.screen import Emulator
+from trayagent.terminal.emulator import Emulator
 
 DRAIN = 0.1  # as the daemon: seconds from the first write to its pulse
 AFTER = 15.0  # simulated seconds after the recording's end: holds, settling and merging run out

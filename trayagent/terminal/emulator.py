@@ -14,7 +14,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from trayagent.replay.grid import Grid
+from trayagent.terminal.grid import Grid
 
 MAX_STRING = 4096
 MAX_PARAMETER = 9999

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import SCREENS
 from trayagent.replay.cast import read_cast
-from trayagent.replay.screen import Emulator
+from trayagent.terminal.emulator import Emulator
 
 # The recordings begin after the shell drew its prompt, which tmux's screen therefore had and they lack.
 PROMPTS = ("bash-5.2# ", "root@devbox:~/demo# ")

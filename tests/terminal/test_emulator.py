@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.support.tmux import TmuxServer
-from trayagent.replay.screen import Emulator
+from trayagent.terminal.emulator import Emulator
 
 
 def drawn(data: str | bytes, cols: int = 20, rows: int = 5, step: int = 0) -> str:
