@@ -39,7 +39,7 @@ def job(core: Core, event: Job) -> None:
         return
     pane.job = event
     hint = next((claim.agent for claim in pane.claims.values() if claim.source == "hint"), "")
-    found = identify(event, core.index, pane.identity, hint)
+    found = identify(event, core.index, pane.identity, hint) or reported(core, pane, event)
     if found is not None:
         _in_front(core, pane, found)
     elif pane.identity is not None and pane.left_at is None:
@@ -47,9 +47,24 @@ def job(core: Core, event: Job) -> None:
     pane.bare_before = pane.identity is None or pane.left_at is not None
 
 
+def reported(core: Core, pane: Pane, event: Job) -> Identity | None:
+    """A program that no table knows (rsync, a script, an agent in a container) but that reports
+    about itself, for as long as it is in front. The pane's own shell counts between its commands too."""
+    if not event.alive:
+        return None
+    present = {process.key for process in event.processes} | {event.shell}
+    for claim in pane.own_claims():
+        if claim.source == "report" and claim.owner in present and claim.owner is not None:
+            agent = core.index.agent_id(claim.agent) or claim.agent
+            return Identity(agent, claim.owner, certainty="report", why=f"it reports itself as {claim.agent}")
+    return None
+
+
 def _in_front(core: Core, pane: Pane, found: Identity) -> None:
     known = pane.identity
     pane.front, pane.other_since = Front.AGENT, None
+    if known is not None and known.process == found.process and known.certainty == "report":
+        _known_better(core, pane, found)
     if known is not None and (known.process, known.agent) == (found.process, found.agent):
         came_back = pane.left_at is not None
         pane.identity, pane.left_at = found, None
@@ -60,6 +75,15 @@ def _in_front(core: Core, pane: Pane, found: Identity) -> None:
     if known is not None:
         core.forget_agent(pane, pane.state in BUSY)
     adopt(core, pane, found)
+
+
+def _known_better(core: Core, pane: Pane, found: Identity) -> None:
+    """What reported itself is recognised by its process now: the same one, under its proper name."""
+    known = pane.identity
+    assert known is not None
+    if known.agent != found.agent:
+        pane.identity, pane.manifest = found, core.manifests.get(found.agent)
+        core.relabel(pane)
 
 
 def adopt(core: Core, pane: Pane, found: Identity) -> None:
@@ -91,10 +115,16 @@ def adopt(core: Core, pane: Pane, found: Identity) -> None:
 def _not_in_front(core: Core, pane: Pane, event: Job) -> None:
     if not event.alive:
         leave(core, pane, Front.GONE)
-    elif event.shell_in_front:
+    elif event.shell_in_front or _has_released(pane):
         leave(core, pane, Front.SHELL)
     elif pane.other_since is None:
         pane.front, pane.other_since = Front.OTHER, core.now
+
+
+def _has_released(pane: Pane) -> bool:
+    """It was there by its own word only, and has taken that back."""
+    by_report = pane.identity is not None and pane.identity.certainty == "report"
+    return by_report and not any(claim.owner == pane.process for claim in pane.own_claims())
 
 
 def leave(core: Core, pane: Pane, front: Front) -> None:

@@ -18,6 +18,8 @@ from trayagent.model.states import State
 # A client's terminal is written to whenever anything on it moves; who looks at what may
 # have changed, which matters while something is unseen.
 CLIENTS_EVERY = 1.0
+# Claims that may say who is in front, where no process does.
+NAMING = frozenset({"hint", "report"})
 
 
 def pulse(core: Core, event: Pulse) -> None:
@@ -114,7 +116,7 @@ def claim(core: Core, event: Claim) -> None:
         pane.claims.pop(key, None)
     else:
         pane.claims[key] = event
-    if event.source == "hint" and pane.job is not None:
+    if event.source in NAMING and pane.job is not None:
         read, pane.job = pane.job, None
         job(core, read)
     if pane.here or pane.own_claims():

@@ -106,7 +106,8 @@ class Pane:
         self.other_since = self.left_at = None
         self.screen = self.verdict = None
         self.looked_at = NEVER
-        self.claims = {key: claim for key, claim in self.claims.items() if claim.owner is None}
+        kept = (None, self.process)  # what the new process has said already, counts
+        self.claims = {key: claim for key, claim in self.claims.items() if claim.owner in kept}
         self.rest = Rest()
         self.forgotten = None
 
