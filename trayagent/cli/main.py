@@ -43,6 +43,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "sounds": ("sounds:sounds", "How alerts are heard: mode, list, test."),
         "test-alert": ("daemon:test_alert", "Show a banner and play its sound, to see that it works."),
     },
+    "Exact states": {
+        "run": ("run:run", "Run an agent so that its states are exact: run -- claude."),
+    },
     "Set up": {
         "config": ("config:config", "The config file: init, check, edit, set, schema."),
         "manifests": ("manifests:manifests", "The rule files of agents: list, check, show, update."),

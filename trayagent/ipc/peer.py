@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import struct
 from dataclasses import dataclass
 
-_CREDENTIALS = struct.Struct("3i")
+from trayagent.ipc.folder import credentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +18,4 @@ class Peer:
 
 def peer_of(connection: socket.socket) -> Peer:
     """The peer. Systems without SO_PEERCRED rely on the folder's 0700: who got in is us."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None:
-        return Peer(0, os.geteuid())
-    pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
-    return Peer(pid, uid)
+    return Peer(*credentials(connection))
