@@ -71,6 +71,7 @@ def _identity(identity: Json) -> None:
         ("process", identity.get("pid") or identity.get("process")),
         ("one-shot run", "yes" if identity.get("headless") else ""),
         ("front", identity.get("front")),
+        ("behind a relay, on", clean(identity.get("relay"))),
     )
     fields(values, "  ")
     for process in identity.get("job") or []:

@@ -53,6 +53,7 @@ async def _serve(options: Options) -> int:
     answers.append(Answers(parts))
     line = LiveLine(parts) if options.live else contextlib.nullcontext()
     try:
+        parts.relays.listen(server)
         await parts.start()
         # What was made so far lives as long as we do; the collector need not look at it again.
         gc.collect()

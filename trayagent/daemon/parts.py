@@ -20,6 +20,7 @@ from trayagent.daemon.faces import Faces
 from trayagent.daemon.manifests import Manifests
 from trayagent.daemon.options import Options, state_folder
 from trayagent.daemon.pump import Pump
+from trayagent.daemon.relays import Relays
 from trayagent.daemon.sounds import Sounds
 from trayagent.desktop.bus import SessionBus
 from trayagent.desktop.notify.base import Notifier
@@ -84,6 +85,7 @@ class Parts:
         self._config_watch = ConfigWatch(self.config.path, self.configure)
         sockets = self.settings.watch.tmux.sockets
         only = str(options.only_server) if options.only_server else None
+        self.relays = Relays(self)
         self.tmux = TmuxSource(self._from_source, self.clock.now, sockets=sockets, only=only)
         self.pulse: TtyPulse | None = None
         self.exits: ExitWatch | None = None
@@ -197,6 +199,7 @@ class Parts:
         for part in (self.pulse, self.exits, self.clock_watch):
             if part is not None:
                 part.close()
+        self.relays.close()
         await self.tmux.close()
         await self.faces.close()
         await self.windows.stop()

@@ -48,6 +48,7 @@ HANDLERS: dict[type, Callable[[Core, Any], None]] = {
     Job: jobs.job,
     events.Exited: jobs.exited,
     events.Physics: jobs.physics,
+    events.Relayed: jobs.relayed,
     events.Frame: looking.frame,
     events.Pulse: looking.pulse,
     Claim: looking.claim,
@@ -226,7 +227,7 @@ class Engine:
             examined += due.panes
         if examined:
             panes = [core.panes[key] for key in examined if key in core.panes]
-            core.out.append(Examine(tuple((pane.key, pane.info.pid, pane.info.tty) for pane in panes)))
+            core.out.append(Examine(tuple(pane.terminal for pane in panes)))
             for key in examined:
                 core.planner.examined(key, core.now)
 

@@ -89,6 +89,7 @@ def _identity(pane: Pane) -> dict[str, Any] | None:
         "pid": identity.process.pid,
         "headless": identity.headless,
         "front": front,
+        "relay": pane.relay.tty if pane.relay is not None else "",
         "job": job,
     }
 

@@ -16,7 +16,7 @@ from trayagent.judge import Ending, Front, Memory
 from trayagent.judge.decide import BUSY
 from trayagent.manifest.evaluate import evaluate
 from trayagent.model.effects import Examine, Measure
-from trayagent.model.events import Exited, Physics
+from trayagent.model.events import Exited, Physics, Relayed
 from trayagent.model.evidence import Decision, Identity
 from trayagent.model.process import Job
 from trayagent.model.states import State
@@ -144,11 +144,22 @@ def exited(core: Core, event: Exited) -> None:
     pane = core.agent_process(event.process)
     if pane is None:
         return
-    pane.ending = Ending(event.status, event.signal)
+    if pane.ending is None or (event.status, event.signal) != (None, None):
+        pane.ending = Ending(event.status, event.signal)  # a relay knows what the kernel may not tell
     if pane.left_at is not None:
         core.judge(pane)
     elif not pane.gone:
-        core.out.append(Examine(((pane.key, pane.info.pid, pane.info.tty),), fresh=True))
+        core.out.append(Examine((pane.terminal,), fresh=True))
+
+
+def relayed(core: Core, event: Relayed) -> None:
+    """A relay has come between a pane's terminal and its agent, or has gone: who is in front there?"""
+    pane = core.panes.get(event.pane)
+    relay = event if event.pid else None
+    if pane is not None and pane.relay != relay:
+        pane.relay = relay
+        if not pane.gone:
+            core.out.append(Examine((pane.terminal,), fresh=True))
 
 
 def lifecycle(core: Core) -> float | None:

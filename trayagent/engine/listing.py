@@ -62,7 +62,7 @@ def panes(core: Core, event: Panes) -> None:
         if info.dead:
             _dead(core, known, info)
         else:
-            into.append((info.key, info.pid, info.tty))
+            into.append(known.terminal)
     core.out += [Examine(tuple(panes), anew) for panes, anew in ((examine, False), (fresh, True)) if panes]
     _find_branches(core, event)
     core.tray.dirty = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from trayagent.judge import Ending, Front, Memory, fresh
 from trayagent.judge.evidence import NEVER
 from trayagent.manifest.format import Manifest
+from trayagent.model.events import Relayed
 from trayagent.model.evidence import Claim, Identity, Labels, Verdict
 from trayagent.model.keys import PaneKey, ProcessKey
 from trayagent.model.panes import PaneInfo, Screen
@@ -40,6 +41,7 @@ class Pane:
 
     info: PaneInfo
     memory: Memory
+    relay: Relayed | None = None  # what stands between its terminal and its agent
     job: Job | None = None
     identity: Identity | None = None
     manifest: Manifest | None = None
@@ -67,6 +69,13 @@ class Pane:
     def key(self) -> PaneKey:
         """The pane's key."""
         return self.info.key
+
+    @property
+    def terminal(self) -> tuple[PaneKey, int, str]:
+        """Where its job is to be read, as Examine has it: on its relay's own terminal, if it has a relay."""
+        if self.relay is not None:
+            return self.key, self.relay.pid, self.relay.tty
+        return self.key, self.info.pid, self.info.tty
 
     @property
     def state(self) -> State:

@@ -49,3 +49,17 @@ def measurer() -> Measure:
     from trayagent.host.portable import measure as portable
 
     return portable
+
+
+def start_of(pid: int) -> int | None:
+    """When a process started (as ProcessKey.started), None if it is gone."""
+    if has_proc():
+        from trayagent.host.proc import Gone, read_stat
+
+        try:
+            return read_stat(pid).started
+        except Gone:
+            return None
+    from trayagent.host.portable import start_of as portable
+
+    return portable(pid)

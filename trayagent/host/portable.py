@@ -49,6 +49,14 @@ def started(process: psutil.Process) -> int:
     return round((begun - _BOOT) * _TICKS)
 
 
+def start_of(pid: int) -> int | None:
+    """When a process started, None if it is gone or may not be seen."""
+    try:
+        return started(psutil.Process(pid))
+    except _UNKNOWN:
+        return None
+
+
 def measure(panes: Iterable[tuple[PaneKey, ProcessKey]]) -> list[Physics]:
     """What these jobs have used; a leader that ended is left out. See host.physics."""
     household: _Household | None = None

@@ -15,13 +15,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import socket
-import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from trayagent.ipc import paths, schema
 from trayagent.ipc.connection import Connection, Gone
+from trayagent.ipc.listening import AlreadyRunning as AlreadyRunning
+from trayagent.ipc.listening import Listening
 from trayagent.ipc.lock import InstanceLock
 from trayagent.ipc.peer import Peer, peer_of
 from trayagent.ipc.schema import Json, VerbError
@@ -29,13 +29,6 @@ from trayagent.ipc.schema import Json, VerbError
 Handler = Callable[[str, Json, Peer], Awaitable[Json | AsyncIterator[Json]]]
 
 log = logging.getLogger("trayagent.ipc")
-
-_PROBE_SECONDS = 0.5
-_BACKLOG = 64
-
-
-class AlreadyRunning(Exception):
-    """Another daemon of this user serves this folder."""
 
 
 class Server:
@@ -56,7 +49,7 @@ class Server:
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
         self._told: set[str] = set()
-        self._inode = 0
+        self._sockets: list[Listening] = []
 
     async def start(self) -> None:
         """Serve from now on. Raises AlreadyRunning, or FolderError if the folder cannot be trusted."""
@@ -65,51 +58,14 @@ class Server:
             if not self._lock.acquire(descriptor):
                 raise AlreadyRunning(f"another trayagent serves {self.folder}")
             try:
-                listening = self._listen(descriptor)
-                self._inode = os.stat(paths.SOCKET, dir_fd=descriptor).st_ino
-                self._server = await asyncio.start_unix_server(self._connected, sock=listening)
+                listening = Listening(self.folder, descriptor, paths.SOCKET)
+                self._sockets.append(listening)
+                self._server = await asyncio.start_unix_server(self._connected, sock=listening.socket)
             except BaseException:
                 self._lock.release()
                 raise
         finally:
             os.close(descriptor)
-
-    def _listen(self, descriptor: int) -> socket.socket:
-        address = paths.socket_address(self.folder, descriptor)
-        self._remove_stale(descriptor, address)
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            listening.bind(address)
-            os.chmod(paths.SOCKET, 0o600, dir_fd=descriptor)
-            listening.listen(_BACKLOG)
-            listening.setblocking(False)
-        except OSError as error:
-            listening.close()
-            raise paths.FolderError(
-                f"{self.folder / paths.SOCKET}: cannot listen ({error.strerror})"
-            ) from error
-        return listening
-
-    def _remove_stale(self, descriptor: int, address: str) -> None:
-        """We hold the lock, so a socket that nobody answers at is a dead daemon's."""
-        try:
-            found = os.stat(paths.SOCKET, dir_fd=descriptor, follow_symlinks=False)
-        except FileNotFoundError:
-            return
-        if not stat.S_ISSOCK(found.st_mode):
-            raise paths.FolderError(
-                f"{self.folder / paths.SOCKET}: is no socket; see what it is, and remove it"
-            )
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(_PROBE_SECONDS)
-            try:
-                probe.connect(address)
-            except (ConnectionRefusedError, FileNotFoundError):
-                os.unlink(paths.SOCKET, dir_fd=descriptor)
-                return
-            except OSError as error:
-                raise AlreadyRunning(f"somebody holds {self.folder / paths.SOCKET}: {error}") from error
-        raise AlreadyRunning(f"another program answers at {self.folder / paths.SOCKET}")
 
     async def close(self) -> None:
         """Hang up on all clients, remove the socket if it is still ours, and let go of the lock."""
@@ -119,18 +75,19 @@ class Server:
             client.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)
         self._server = None
-        self._remove_own()
+        for listening in self._sockets:
+            listening.remove()
         self._lock.release()
 
-    def _remove_own(self) -> None:
-        place = self.folder / paths.SOCKET
+    def also(self, name: str) -> Listening:
+        """Another socket in the same folder, under the same lock; valid once started. Raises FolderError."""
+        descriptor = paths.open_folder(self.folder, create=True)
         try:
-            if place.lstat().st_ino == self._inode:
-                place.unlink()
-        except FileNotFoundError:
-            log.info("%s was removed while we served it", place)
-        except OSError as error:
-            log.warning("%s: cannot be removed (%s)", place, error.strerror)
+            listening = Listening(self.folder, descriptor, name)
+        finally:
+            os.close(descriptor)
+        self._sockets.append(listening)
+        return listening
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 AGAIN_ACTIVE = 1.0  # seconds between two attempts while the command writes
-AGAIN_IDLE = 5.0  # and while it does not
+AGAIN_IDLE = 2.0  # and while it does not
 BUFFER = 32 * 1024  # bytes in the kernel; more would only be older
 
 

@@ -78,8 +78,9 @@ class Session:
     # -- the loop --------------------------------------------------------------------------
 
     def _turn(self) -> None:
+        timeout = self._timeout()
         self._register()
-        ready = dict(self._poll.poll(self._timeout()))
+        ready = dict(self._poll.poll(timeout))
         if self._signals in ready:
             self._heed(launch.caught(self._signals))
         if self._master in ready:
@@ -100,7 +101,8 @@ class Session:
                 self._link.drop()
             else:
                 self._link.write()
-        self._link.reach(_now())
+        if self._pid:
+            self._link.reach(_now())
 
     def _register(self) -> None:
         """Poll for what can be done something about, and nothing else."""
@@ -125,7 +127,7 @@ class Session:
             self._polled = wanted
 
     def _timeout(self) -> float | None:
-        """Milliseconds until something is due by itself."""
+        """Milliseconds until something is due by itself. Takes the terminal, if we came to the front."""
         again = self._link.again_in(_now())
         if not self._outer.is_raw and not self._keys.ended:
             if self._outer.ours:
