@@ -32,7 +32,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 programs='tmux:tmux bash:bash git:git gcc:gcc Xvfb:xvfb xprop:x11-utils xset:x11-xserver-utils xdotool:xdotool
 openbox:openbox xterm:xterm xfce4-panel:xfce4-panel dunst:dunst dbus-daemon:dbus dbus-send:dbus-bin
 xclip:xclip import:imagemagick pulseaudio:pulseaudio pactl:pulseaudio-utils sox:sox
-trayer:trayer'
+trayer:trayer zsh:zsh fish:fish'
 along='libc6-dev fonts-dejavu-core adwaita-icon-theme hicolor-icon-theme librsvg2-common libasound2-plugins
 xfce4-notifyd tzdata python3-gi gir1.2-gtk-3.0'
 

@@ -45,6 +45,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Exact states": {
         "run": ("run:run", "Run an agent so that its states are exact: run -- claude."),
+        "shell-init": ("shellinit:shell_init", "Shell functions that run your agents in `trayagent run`."),
     },
     "Set up": {
         "config": ("config:config", "The config file: init, check, edit, set, schema."),
