@@ -16,7 +16,7 @@ from tests.support.terminal import eventually
 from trayagent.cli.shellinit import TEMPLATES, names, text
 
 SHELLS = {"bash": ("bash", "--norc"), "zsh": ("zsh", "-f"), "fish": ("fish", "--no-config")}
-AGENT = '#!/bin/sh\nprintf \'%s <%s>\' agent "$@"\necho " relay:${TRAYAGENT_RELAY:+yes} status:3"\nexit 3\n'
+AGENT = '#!/bin/sh\nprintf \'<%s>\' "$@"\necho " relay:${TRAYAGENT_RELAY:+yes} status:3"\nexit 3\n'
 
 
 @pytest.fixture(params=sorted(SHELLS))
