@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import pty
+import select
 import struct
 import sys
 import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.relay.inner import noise
 from tests.support.terminal import Terminal, eventually
 
 RELAY = (sys.executable, "-m", "trayagent", "run", "--")
@@ -79,3 +82,42 @@ class Raw:
         status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         os.close(self.master)
         return status
+
+
+def exchange(
+    size: int, env: Mapping[str, str] | None = None, begun: Callable[[], object] | None = None
+) -> None:
+    """`size` bytes each way at once through a relay, in uneven pieces; all must arrive as they were.
+
+    begun: called once the command runs."""
+    there = noise(2, 1 << 20)
+    terminal = Raw(*inner("exchange", str(size)), env=env or {})
+    came, sent, seen, sums = b"", 0, 0, hashlib.sha256()
+    while b"begin\n" not in came:
+        select.select([terminal.master], [], [], 30)
+        came += os.read(terminal.master, 65536)
+    came = came.partition(b"begin\n")[2]
+    if begun is not None:
+        begun()
+    answer = b""
+    while len(answer) < 64:
+        wants = [terminal.master] if sent < size else []
+        readable, writable, _ = select.select([terminal.master], wants, [], 60)
+        assert readable or writable, f"stuck after {seen} of {size} bytes out, {sent} in"
+        if readable or came:
+            data = came or os.read(terminal.master, 60_000)
+            came = b""
+            rest = size - seen
+            sums.update(data[:rest])
+            seen += len(data[:rest])
+            answer += data[rest:]
+        if writable:
+            at = sent % len(there)
+            sent += os.write(terminal.master, there[at : at + min(size - sent, 3000)])
+    assert sums.hexdigest() == hashlib.sha256(_repeated(noise(1, 1 << 20), size)).hexdigest()
+    assert answer.decode() == hashlib.sha256(_repeated(there, size)).hexdigest()
+    assert terminal.end() == 0
+
+
+def _repeated(piece: bytes, size: int) -> bytes:
+    return (piece * (size // len(piece) + 1))[:size]

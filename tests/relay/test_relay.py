@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import select
 import signal
@@ -11,52 +10,18 @@ import sys
 
 import pytest
 
-from tests.relay.inner import noise
-from tests.relay.seat import RELAY, Raw, bash_seat, ended, inner, is_raw, modes, resize, seat
+from tests.relay.seat import RELAY, Raw, bash_seat, ended, exchange, inner, is_raw, modes, resize, seat
 from tests.support.terminal import Terminal, eventually
 from trayagent.host.proc import all_stats
 
 
-def _exchange(size: int) -> None:
-    """`size` bytes each way at once, read and written in uneven pieces."""
-    there = noise(2, 1 << 20)
-    terminal = Raw(*inner("exchange", str(size)), env={})
-    came, sent, seen, sums = b"", 0, 0, hashlib.sha256()
-    while b"begin\n" not in came:
-        select.select([terminal.master], [], [], 30)
-        came += os.read(terminal.master, 65536)
-    came = came.partition(b"begin\n")[2]
-    answer = b""
-    while len(answer) < 64:
-        wants = [terminal.master] if sent < size else []
-        readable, writable, _ = select.select([terminal.master], wants, [], 60)
-        assert readable or writable, f"stuck after {seen} of {size} bytes out, {sent} in"
-        if readable or came:
-            data = came or os.read(terminal.master, 60_000)
-            came = b""
-            rest = size - seen
-            sums.update(data[:rest])
-            seen += len(data[:rest])
-            answer += data[rest:]
-        if writable:
-            at = sent % len(there)
-            sent += os.write(terminal.master, there[at : at + min(size - sent, 3000)])
-    assert sums.hexdigest() == hashlib.sha256(_repeated(noise(1, 1 << 20), size)).hexdigest()
-    assert answer.decode() == hashlib.sha256(_repeated(there, size)).hexdigest()
-    assert terminal.end() == 0
-
-
-def _repeated(piece: bytes, size: int) -> bytes:
-    return (piece * (size // len(piece) + 1))[:size]
-
-
 def test_every_byte_passes_unchanged_both_ways():
-    _exchange(3_000_000)
+    exchange(3_000_000)
 
 
 @pytest.mark.long
 def test_a_hundred_megabytes_pass_unchanged_both_ways():
-    _exchange(100_000_000)
+    exchange(100_000_000)
 
 
 def test_nothing_of_a_long_last_word_is_lost():
