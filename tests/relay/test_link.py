@@ -173,7 +173,8 @@ def test_a_daemon_of_another_user_is_not_trusted(runtime: Path):
     place = runtime / "trayagent" / "relay.sock"
     code = (
         "import os, socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); "
-        "os.setuid(12345); s.listen(4); print('ready', flush=True); c, _ = s.accept(); print(c.recv(99), flush=True)"
+        "os.setuid(12345); s.listen(4); print('ready', flush=True); "
+        "c, _ = s.accept(); print(c.recv(99), flush=True)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(place)], stdout=subprocess.PIPE) as foreign:
         assert foreign.stdout is not None and foreign.stdout.readline() == b"ready\n"
