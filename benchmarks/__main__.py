@@ -2,7 +2,7 @@
 
     python -m benchmarks [--quick] [--panes N] [--write] [SCENE...]
 
-Scenes: looks quiet busy dialogs told start; all of them by default. --quick: shorter, for a first
+Scenes: looks quiet busy dialogs told start relay; all of them by default. --quick: shorter, for a first
 impression. --write: puts the table into benchmarks/README.md. Exits with 1 if a limit is exceeded.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-from benchmarks import looks, scenes
+from benchmarks import looks, relaying, scenes
 from benchmarks.rows import Row, table
 from benchmarks.stage import KNOWN
 
@@ -30,6 +30,7 @@ SCENES: dict[str, Callable[[scenes.Plan], list[Row]]] = {
     "dialogs": scenes.dialogs,
     "told": scenes.told,
     "start": scenes.start,
+    "relay": lambda plan: relaying.measure(),
 }
 
 
