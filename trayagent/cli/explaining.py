@@ -125,9 +125,11 @@ def _claims(claims: list[Json]) -> None:
     _title("Claims of programs")
     for claim in claims:
         age = f"{duration(claim['age'])} ago" if claim.get("age") is not None else ""
-        live = "" if claim.get("live", True) else "  (no longer counts)"
+        because = clean(claim.get("why_not")) or "no longer counts"
+        live = "" if claim.get("live", True) else f"  (does not count: {because})"
         message = clean(claim.get("message"))
-        click.echo(f"  {claim['source']}  {claim.get('state') or '-'}  {age}{live}  {message}".rstrip())
+        name = f" {clean(claim['id'])}" if claim.get("id") else ""
+        click.echo(f"  {claim['source']}{name}  {claim.get('state') or '-'}  {age}{live}  {message}".rstrip())
 
 
 def _pairs(value: Any) -> list[tuple[str, Any]]:

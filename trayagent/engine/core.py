@@ -21,6 +21,7 @@ from trayagent.engine.recent import Recent
 from trayagent.engine.views import labels_of, view_of
 from trayagent.identity import Index
 from trayagent.judge import Evidence, Memory, decide, fresh, seen
+from trayagent.judge.lifetimes import why_not
 from trayagent.manifest.format import Manifest
 from trayagent.model.effects import AskUser, Effect, RecordGone, RecordTransition
 from trayagent.model.events import Programs, Remembered, Repo
@@ -137,16 +138,14 @@ class Core:
         )
 
     def live_claims(self, pane: Pane) -> tuple[Claim, ...]:
-        """The pane's claims that have not expired and are not older than the agent's process."""
+        """The pane's claims that count: see judge.lifetimes."""
+        return tuple(claim for claim in pane.claims.values() if not self.why_not(pane, claim))
+
+    def why_not(self, pane: Pane, claim: Claim) -> str:
+        """Why the claim does not count for the pane now, `` if it does."""
         process = pane.process
-        born = process.started / self.ticks if process else float("-inf")
-        return tuple(
-            claim
-            for claim in pane.claims.values()
-            if (claim.expires is None or claim.expires > self.now)
-            and claim.at >= born - 1.0 / self.ticks
-            and (claim.owner is None or claim.owner == process)
-        )
+        born = (process.started - 1) / self.ticks if process else float("-inf")
+        return why_not(claim, process, born, pane.wrote_at, self.now)
 
     def publish(self, pane: Pane, before: Memory) -> None:
         """A change that the world may hear of: to the ledger, the alerts, the tray."""

@@ -107,11 +107,14 @@ def _manifest(pane: Pane) -> dict[str, Any] | None:
 
 
 def _claim(core: Core, pane: Pane, claim: Claim) -> dict[str, Any]:
+    why_not = core.why_not(pane, claim)
     return {
         "source": claim.source,
+        "id": claim.id,
         "state": claim.state.value if claim.state else None,
         "age": round(core.now - claim.at, 1),
-        "live": claim in core.live_claims(pane),
+        "live": not why_not,
+        "why_not": why_not,
         "message": claim.message,
     }
 

@@ -54,7 +54,7 @@ def reported(core: Core, pane: Pane, event: Job) -> Identity | None:
         return None
     present = {process.key for process in event.processes} | {event.shell}
     for claim in pane.own_claims():
-        if claim.source == "report" and claim.owner in present and claim.owner is not None:
+        if claim.source in ("7501", "report") and claim.owner in present and claim.owner is not None:
             agent = core.index.agent_id(claim.agent) or claim.agent
             return Identity(agent, claim.owner, certainty="report", why=f"it reports itself as {claim.agent}")
     return None

@@ -9,6 +9,7 @@ from trayagent.engine.jobs import job, probe
 from trayagent.engine.listing import update
 from trayagent.engine.panes import Pane
 from trayagent.engine.sight import own_title, spinners_only
+from trayagent.judge.lifetimes import ends_at
 from trayagent.manifest.evaluate import evaluate
 from trayagent.model.events import Frame, Pulse
 from trayagent.model.evidence import Claim
@@ -19,7 +20,7 @@ from trayagent.model.states import State
 # have changed, which matters while something is unseen.
 CLIENTS_EVERY = 1.0
 # Claims that may say who is in front, where no process does.
-NAMING = frozenset({"hint", "report"})
+NAMING = frozenset({"hint", "report", "7501"})
 
 
 def pulse(core: Core, event: Pulse) -> None:
@@ -124,6 +125,20 @@ def claim(core: Core, event: Claim) -> None:
     core.tray.dirty = True
 
 
+def _expire(core: Core, pane: Pane) -> None:
+    """A pane that is listed for what its program says leaves the list when that has ended by time.
+    An agent's ended claims stay, so that `explain` can say why they do not count."""
+    if pane.identity is not None and pane.identity.certainty != "report":
+        return
+    ends = {key: ends_at(claim) for key, claim in pane.claims.items()}
+    ended = [key for key, end in ends.items() if end is not None and end <= core.now]
+    for key in ended:
+        del pane.claims[key]
+    if ended and pane.job is not None:
+        read, pane.job = pane.job, None
+        job(core, read)
+
+
 def judge_due(core: Core) -> None:
     """Panes whose decision time alone may change: look if they wrote since, else judge."""
     for key, at in list(core.judge_at.items()):
@@ -133,6 +148,7 @@ def judge_due(core: Core) -> None:
         pane = core.panes.get(key)
         if pane is None:
             continue
+        _expire(core, pane)
         if pane.here and core.planner.pending(key) and pane.memory.held is not None:
             core.planner.want(key, core.now, "judge")
         elif not probe(core, pane):

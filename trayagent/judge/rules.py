@@ -19,7 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from trayagent.judge.evidence import Evidence, Front
-from trayagent.model.evidence import Claim, Decision, Option
+from trayagent.judge.lifetimes import next_end
+from trayagent.judge.rollup import loudest
+from trayagent.model.evidence import Claim, Decision, Option, Verdict
 from trayagent.model.states import Kind, Reason, State
 
 # Strongest first. `report` and `7501` are what a program says of itself, as it happens.
@@ -31,6 +33,7 @@ LOOSE = frozenset({"progress", "mark", "notification"})
 LOAN_AGE = 2.0
 STALL_AGAIN = 10.0  # seconds until a silent job that is not at rest is measured again
 QUIET = frozenset({State.IDLE, State.DONE, State.UNKNOWN})
+BUSY = frozenset({State.WORKING, State.BLOCKED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,13 @@ def loan(before: Decision, evidence: Evidence, now: float) -> Finding | None:
     claim = best_claim(evidence.claims)
     if claim is None or verdict is None or verdict.keep or verdict.state is not State.BLOCKED:
         return None
-    if claim.state is State.BLOCKED or evidence.looked_at <= claim.at:
+    if claim.state is State.BLOCKED:
         return None
     age = 0.0 if claim.state in QUIET else LOAN_AGE
-    if evidence.wrote_at <= claim.at:
+    standing = (
+        before.state is State.BLOCKED and claim.state in QUIET and evidence.wrote_at <= evidence.looked_at
+    )
+    if not standing and (evidence.looked_at <= claim.at or evidence.wrote_at <= claim.at):
         return None
     if now - claim.at < age:
         return _claimed(claim, look_again_at=claim.at + age)
@@ -103,19 +109,47 @@ def reports(before: Decision, evidence: Evidence, now: float) -> Finding | None:
     if claim is None or claim.state is None:
         return None
     verdict = evidence.verdict
-    lowered = (
-        not claim.complete
-        and claim.source in ("hook", "transcript")
-        and claim.state in (State.WORKING, State.BLOCKED)
-        and verdict is not None
-        and verdict.state is State.IDLE
-        and verdict.firm_idle
-        and evidence.looked_at > claim.at
-    )
-    if lowered:
-        return replace(from_verdict(evidence), why=f"a free prompt, though the {claim.source} says "
+    if _lowered(claim, verdict, evidence):
+        free = from_verdict(evidence)
+        what = "the turn broke" if free.state is State.ERROR else "a free prompt"
+        return replace(free, why=f"{what}, though the {claim.source} says "
                        f"{claim.state.value}: {_rule(evidence)}")  # fmt: skip
+    children = running(evidence.claims)
+    if children and claim.state in QUIET:
+        return replace(_claimed(claim), state=State.WORKING, message="",
+                       why=f"{_agents(children)} running, though the {claim.source} says "
+                       f"{claim.state.value}")  # fmt: skip
     return _claimed(claim)
+
+
+def _lowered(claim: Claim, verdict: Verdict | None, evidence: Evidence) -> bool:
+    """Partial hook sets miss ends: a firm free prompt ends their claim. An error row ends a turn
+    that no hook ends (it is held like any other end), but answers no question."""
+    if claim.complete or claim.source not in ("hook", "transcript") or evidence.looked_at <= claim.at:
+        return False
+    if verdict is None or verdict.keep:
+        return False
+    if claim.state is State.WORKING and _broken(verdict):
+        return evidence.wrote_at > claim.at  # else the row is that of the turn before
+    return claim.state in BUSY and verdict.state is State.IDLE and verdict.firm_idle
+
+
+def _broken(verdict: Verdict) -> bool:
+    return verdict.state is State.ERROR or (verdict.state is State.IDLE and verdict.reason is not None)
+
+
+def running(claims: tuple[Claim, ...]) -> int:
+    """How many sub-agents are at work, by the strongest source that tells of any: each source
+    counts the same children, so they are not added up."""
+    children = [claim for claim in claims if claim.id and claim.source in REPORT_RANK]
+    if not children:
+        return 0
+    strongest = min(REPORT_RANK[claim.source] for claim in children)
+    return sum(claim.state in BUSY for claim in children if REPORT_RANK[claim.source] == strongest)
+
+
+def _agents(count: int) -> str:
+    return f"{count} agent{'s' if count > 1 else ''}"
 
 
 def manifest(before: Decision, evidence: Evidence, now: float) -> Finding | None:
@@ -167,8 +201,17 @@ def first(before: Decision, evidence: Evidence, now: float) -> Finding:
     for rule in RULES:
         finding = rule(before, evidence, now)
         if finding is not None:
-            return stalled(finding, before, evidence, now)
+            return _watched(stalled(finding, before, evidence, now), evidence, now)
     raise AssertionError("silence always speaks")
+
+
+def _watched(finding: Finding, evidence: Evidence, now: float) -> Finding:
+    """The end of any claim is a moment at which the decision may change."""
+    present = evidence.front not in (Front.SHELL, Front.GONE)
+    end = next_end(evidence.claims, now) if present else None
+    if end is None or (finding.look_again_at is not None and finding.look_again_at <= end):
+        return finding
+    return replace(finding, look_again_at=end)
 
 
 def stalled(finding: Finding, before: Decision, evidence: Evidence, now: float) -> Finding:
@@ -191,12 +234,21 @@ def stalled(finding: Finding, before: Decision, evidence: Evidence, now: float) 
 
 
 def best_claim(claims: tuple[Claim, ...]) -> Claim | None:
-    """The pane's own claim of the strongest source; among its equals the newest."""
+    """The pane's own claim of the strongest source, among its equals the newest.
+
+    Where no source speaks for the pane itself, its records do (7501 has no root then): the
+    strongest source's loudest one.
+    """
     ranked = [claim for claim in claims if claim.source in REPORT_RANK and claim.state is not None]
     if not ranked:
         return None
-    strongest = min(REPORT_RANK[claim.source] for claim in ranked)
-    return max((claim for claim in ranked if REPORT_RANK[claim.source] == strongest), key=_newest)
+    own = [claim for claim in ranked if not claim.id]
+    strongest = min(REPORT_RANK[claim.source] for claim in own or ranked)
+    equals = [claim for claim in own or ranked if REPORT_RANK[claim.source] == strongest]
+    if not own:
+        top = loudest(claim.state for claim in equals if claim.state is not None)
+        equals = [claim for claim in equals if claim.state is top]
+    return max(equals, key=_newest)
 
 
 def _newest(claim: Claim) -> tuple[float, str, str, str]:
