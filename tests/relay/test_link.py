@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.relay.fake_daemon import FakeDaemon, listening, output
 from tests.relay.seat import ended, exchange, seat
-from tests.support.terminal import DEADLINE, eventually
+from tests.support.terminal import eventually
 from trayagent.relay import wire
 from trayagent.relay.tail import Tail
-
-Frames = list[tuple[bytes, bool, float, bytes]]
 
 
 @pytest.fixture
@@ -29,63 +26,6 @@ def runtime() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="relay-") as folder:
         (Path(folder) / "trayagent").mkdir(mode=0o700)
         yield Path(folder)
-
-
-class FakeDaemon:
-    """Listens where the daemon does."""
-
-    def __init__(self, runtime: Path) -> None:
-        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._place = runtime / "trayagent" / "relay.sock"
-        self._place.unlink(missing_ok=True)
-        self._listening.bind(str(self._place))
-        self._listening.listen(4)
-        self._listening.settimeout(DEADLINE)
-        self._buffer = bytearray()
-        self._heard: socket.socket | None = None
-
-    def accept(self) -> None:
-        """The next relay that connects."""
-        self._heard, _ = self._listening.accept()
-        self._heard.settimeout(DEADLINE)
-
-    def frame(self) -> tuple[bytes, bool, float, bytes] | None:
-        """The next frame, None once the relay has gone."""
-        assert self._heard is not None
-        while (frame := wire.unpack(self._buffer)) is None:
-            data = self._heard.recv(4096)
-            if not data:
-                return None
-            self._buffer += data
-        return frame
-
-    def frames(self) -> Frames:
-        """All frames until the relay has gone."""
-        found = []
-        while (frame := self.frame()) is not None:
-            found.append(frame)
-        return found
-
-    def close(self) -> None:
-        """End, as a daemon does that is stopped."""
-        self._place.unlink()
-        self._listening.close()
-        if self._heard is not None:
-            self._heard.close()
-
-
-@contextlib.contextmanager
-def listening(runtime: Path) -> Iterator[FakeDaemon]:
-    daemon = FakeDaemon(runtime)
-    try:
-        yield daemon
-    finally:
-        daemon.close()
-
-
-def output(frames: Frames) -> bytes:
-    """What the command wrote, as far as it was told."""
-    return b"".join(body for kind, _, _, body in frames if kind == wire.OUTPUT)
 
 
 def test_a_daemon_hears_who_is_there_and_all_that_is_written(runtime: Path):
@@ -187,7 +127,7 @@ def refuses(runtime: Path, daemon: FakeDaemon) -> None:
     """No relay comes to this daemon."""
     with seat("sh", "-c", "printf secret", env=at(runtime)) as terminal:
         assert ended(terminal) == 0
-    daemon._listening.settimeout(0)
+    daemon.listening.settimeout(0)
     with pytest.raises(BlockingIOError):
         daemon.accept()
     daemon.close()
