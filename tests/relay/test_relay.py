@@ -172,6 +172,16 @@ def test_without_a_terminal_at_both_ends_the_command_simply_runs():
     assert (said.returncode, said.stdout, said.stderr) == (4, b"in\n", b"")
 
 
+def test_where_no_terminal_is_left_the_command_simply_runs():
+    code = (
+        "import os, sys; os.openpty = lambda: (_ for _ in ()).throw(OSError(28, 'no ptys left'))\n"
+        "from trayagent.relay.program import main; sys.exit(main(['--', 'sh', '-c', 'tty; exit 6']))"
+    )
+    with seat(sys.executable, "-c", code, relay=False) as terminal:
+        assert ended(terminal) == 6
+        terminal.wait_for_output(terminal.tty)
+
+
 def test_a_relay_inside_of_a_relay_steps_aside():
     count = "ps -o comm= -t $(tty) | wc -l"
     with seat(*RELAY, "sh", "-c", f"echo $({count}) processes $TRAYAGENT_RELAY") as terminal:

@@ -90,10 +90,10 @@ async def test_a_relay_is_its_outer_terminals_pane(house: House):
     relay = house.relay(HELLO, output(b"one"), output(b"two", 7.0, lost=True))
     await until(lambda: len(house.events) == 3)
     assert house.events == [RELAYED, Output(PANE, b"one", 6.0), Output(PANE, b"two", 7.0, True)]
-    assert house.source.inner_terminals() == {"/dev/pts/20"}
+    assert house.source.terminals() == {"/dev/pts/20": "/dev/pts/8"}
     relay.close()
     await until(lambda: house.events[3:] == [Relayed(PANE)])
-    assert house.source.inner_terminals() == frozenset()
+    assert house.source.terminals() == {}
 
 
 async def test_frames_may_come_in_any_pieces(house: House):

@@ -67,6 +67,7 @@ class Answers:
 
     async def __call__(self, verb: str, args: Json, peer: Peer) -> Answer:
         """Answer one checked request. Raises VerbError for what cannot be done."""
+        args = self._parts.relays.seen_outside(args)
         answer = self._verbs[verb](args)
         return await answer if asyncio.iscoroutine(answer) else answer  # type: ignore[no-any-return]
 

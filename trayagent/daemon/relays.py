@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trayagent.host.choose import start_of
 from trayagent.ipc.folder import RELAYS, FolderError, credentials
+from trayagent.ipc.schema import Json
 from trayagent.ipc.server import AlreadyRunning, Server
 from trayagent.model.events import Event, Panes
 from trayagent.model.keys import PaneKey
@@ -34,6 +35,12 @@ class Relays:
     def close(self) -> None:
         """Let all relays go."""
         self.source.close()
+
+    def seen_outside(self, args: Json) -> Json:
+        """A command's arguments; one that was typed on a relay's own terminal means the pane around it."""
+        tty = args.get("tty")
+        outer = self.source.terminals().get(tty) if isinstance(tty, str) else None
+        return args if outer is None else args | {"tty": outer}
 
     def _follow(self, event: Event) -> None:
         """After a list the engine knows panes that it did not know; listeners hear of it before that."""

@@ -39,13 +39,18 @@ def main(arguments: list[str]) -> int:
     outer = None if is_relayed() else _outer()
     if outer is None:
         launch.run(command)
-        raise AssertionError("unreachable")
+        raise AssertionError("the command runs")
     gc.disable()  # it would find nothing, and write to every page that we share with the leader's process
     from trayagent.relay.session import Session
 
     rdev = os.fstat(0).st_rdev
     streams = [number for number in range(3) if _is_tty(number, rdev)]
-    return end_as(Session(command, outer, streams).run())
+    try:
+        session = Session(command, outer, streams)
+    except OSError:  # no terminal or process is left to be had; the command may need neither
+        launch.run(command)
+        raise
+    return end_as(session.run())
 
 
 def is_relayed() -> bool:

@@ -106,9 +106,9 @@ class RelaySource:
         if self._drawing is not None:
             self._drawing.cancel()
 
-    def inner_terminals(self) -> frozenset[str]:
-        """Terminals that are a relay's own: what runs there belongs to the relay's pane."""
-        return frozenset(relay.hello.inner for relay in self._relays if relay.hello and relay.pane)
+    def terminals(self) -> dict[str, str]:
+        """Each relay's own terminal -> the one it stands in: what runs in the one is seen in the other."""
+        return {relay.hello.inner: relay.hello.outer for relay in self._relays if relay.hello}
 
     def listed(self) -> None:
         """The list of panes has changed: relays find theirs."""
