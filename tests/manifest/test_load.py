@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from trayagent.manifest.load import Folder, Library, read_file
+import pytest
+
+from trayagent.manifest.load import Folder, Library, read_file, read_text
 from trayagent.model.states import State
 
 RULE = '[[rules]]\nid = "{rule}"\nstate = "idle"\ncontains = ["x"]\n'
@@ -154,3 +156,12 @@ def test_a_pipe_among_the_manifests_is_refused_at_once(tmp_path: Path) -> None:
     manifest, problems = read_file(tmp_path / "robot.toml")
     assert manifest is None
     assert "no file" in problems[0].text
+
+
+@pytest.mark.parametrize("key", ["? [a, b]\n: 1", "? {a: b}\n: 1", "[a]: 1"])
+def test_a_yaml_key_that_is_no_text_is_refused_with_its_line(key: str) -> None:
+    manifest, problems = read_text(f"id: demo\n{key}\n".encode(), "demo.yaml", ".yaml")
+    assert manifest is None
+    assert [(problem.line, problem.text) for problem in problems] == [
+        (2, "a key is a list or a table, not a text")
+    ]

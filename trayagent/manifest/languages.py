@@ -88,10 +88,13 @@ def _yaml(text: str) -> Any:
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             seen: dict[str, int] = {}
             for key, _ in node.value:
+                line = key.start_mark.line + 1
+                if not isinstance(key, yaml.ScalarNode):
+                    raise _Broken("a key is a list or a table, not a text", line)
                 if key.value in seen:
-                    first, line = seen[key.value], key.start_mark.line + 1
+                    first = seen[key.value]
                     raise _Broken(f"the key {key.value!r} occurs twice, first in line {first}", line)
-                seen[str(key.value)] = key.start_mark.line + 1
+                seen[key.value] = line
             return super().construct_mapping(node, deep)
 
     try:
