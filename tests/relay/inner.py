@@ -109,14 +109,27 @@ def burst() -> None:
     os.write(1, b"x" * 200_000 + b"the very end")
 
 
-def spin(turns: str) -> None:
-    """Draw a spinner, and read keys meanwhile."""
+def deaf() -> None:
+    """Draw a spinner for ever, and never read a key."""
     tty.setraw(0)
-    for turn in range(int(turns)):
+    turn = 0
+    while True:
+        turn += 1
         os.write(1, f"\rturn {turn} ".encode())
         time.sleep(0.01)
-        if select.select([0], [], [], 0)[0]:
-            os.write(1, b"<" + os.read(0, 100) + b">")
+
+
+def flood(path: str) -> None:
+    """Write for ever, until a key comes; then note that in a file, and end."""
+    tty.setraw(0)
+    os.set_blocking(1, False)
+    while not select.select([0], [], [], 0.001)[0]:
+        try:
+            os.write(1, b"x" * 4096)
+        except BlockingIOError:
+            continue
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(os.read(0, 100))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import select
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,55 @@ def test_every_byte_passes_unchanged_both_ways():
 @pytest.mark.long
 def test_a_hundred_megabytes_pass_unchanged_both_ways():
     exchange(100_000_000)
+
+
+def _megabytes(pid: int) -> float:
+    """Resident memory of a process."""
+    return next(
+        int(line.split()[1]) / 1024
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        if line.startswith("VmRSS:")
+    )
+
+
+def test_keys_that_nobody_reads_are_held_back_and_the_output_goes_on():
+    terminal = Raw(*inner("deaf"), env={})
+    _until(terminal, b"turn 9 ")
+    before, typed = _megabytes(terminal.pid), 0
+    while select.select([], [terminal.master], [], 1.0)[1]:
+        typed += os.write(terminal.master, b"k" * 4096)
+        assert typed < 1_000_000
+    assert _megabytes(terminal.pid) - before < 2
+    _until(terminal, b"turn 300 ")
+    os.close(terminal.master)
+    os.waitpid(terminal.pid, 0)
+
+
+def test_output_that_nobody_takes_is_held_back_and_keys_go_on(tmp_path: Path):
+    terminal = Raw(*inner("flood", str(tmp_path / "key")), env={})
+    _until(terminal, b"x")
+    eventually(lambda: terminal.pid and _still(terminal.pid), "the flood's standstill")
+    assert _megabytes(terminal.pid) < 40
+    os.write(terminal.master, b"k")
+    eventually(lambda: (tmp_path / "key").exists() and (tmp_path / "key").read_bytes() == b"k", "the key")
+    os.close(terminal.master)
+    os.waitpid(terminal.pid, 0)
+
+
+def _still(pid: int) -> bool:
+    """Whether a process uses no processor time for a while."""
+    before = Path(f"/proc/{pid}/schedstat").read_text().split()[0]
+    time.sleep(0.3)
+    return Path(f"/proc/{pid}/schedstat").read_text().split()[0] == before
+
+
+def _until(terminal: Raw, text: bytes) -> bytes:
+    """Read until this was shown."""
+    said = b""
+    while text not in said:
+        assert select.select([terminal.master], [], [], 30)[0], f"{text!r} did not come"
+        said = said[-4096:] + os.read(terminal.master, 4096)
+    return said
 
 
 def test_nothing_of_a_long_last_word_is_lost():
@@ -145,11 +196,7 @@ def test_a_relay_in_the_background_leaves_the_terminal_alone_until_it_is_in_fron
 
 def test_a_closed_terminal_hangs_the_command_up():
     terminal = Raw(*inner("editor"), env={})
-    said = b""
-    while b"editing" not in said or not said.endswith(b"\n"):
-        select.select([terminal.master], [], [], 30)
-        said += os.read(terminal.master, 4096)
-    editor = int(said.split()[-1])
+    editor = int(_until(terminal, b"\n").split()[-1])
     os.close(terminal.master)
     eventually(lambda: not any(stat.pid == editor and not stat.dead for stat in all_stats()), "its end")
     assert os.waitstatus_to_exitcode(os.waitpid(terminal.pid, 0)[1]) == -signal.SIGHUP
