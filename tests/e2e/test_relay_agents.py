@@ -27,31 +27,57 @@ from trayagent.relay import wire
 
 pytestmark = [pytest.mark.long, pytest.mark.tmux, pytest.mark.timeout(600)]
 
-PACKAGES = {"claude": "@anthropic-ai/claude-code@2.1.328", "codex": "@openai/codex@0.169.0"}
+PACKAGES = {
+    "claude": "@anthropic-ai/claude-code@2.1.328",
+    "codex": "@openai/codex@0.169.0",
+    "vibe": "mistral-vibe",
+}
 NOBODY = "http://127.0.0.1:9"
 STATE = re.compile(rb"\x1b\]7501;state=([a-z]+)")
 
 
 def installed(agent: str) -> Path:
     """The agent's program; skips where it cannot be had."""
+    folder = Path(tempfile.gettempdir()) / f"trayagent-agents-{os.getuid()}" / agent
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return _from_pypi(folder) if agent == "vibe" else _from_npm(agent, folder)
+
+
+def _from_npm(agent: str, folder: Path) -> Path:
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip(f"no npm here, hence no {agent}")
-    folder = Path(tempfile.gettempdir()) / f"trayagent-agents-{os.getuid()}" / agent
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     program = folder / "node_modules" / ".bin" / agent
     if not program.exists():
         (folder / "package.json").write_text("{}")
-        command = [npm, "install", "--no-audit", "--no-fund", PACKAGES[agent]]
-        got = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=500)
+        _install(npm, "install", "--no-audit", "--no-fund", PACKAGES[agent], folder=folder)
         binary = folder / "node_modules" / "@anthropic-ai" / "claude-code" / "install.cjs"
-        if got.returncode == 0 and binary.exists():  # where npm runs no install scripts
-            got = subprocess.run(
-                ["node", str(binary)], cwd=folder, capture_output=True, text=True, timeout=300
-            )
-        if got.returncode != 0:
-            pytest.skip(f"npm cannot install {PACKAGES[agent]} here: {got.stderr.strip()[-200:]}")
+        if binary.exists():  # where npm runs no install scripts
+            _install("node", str(binary), folder=folder)
     return program
+
+
+def _from_pypi(folder: Path) -> Path:
+    names = (sys.executable, "python3", "python3.14", "python3.13", "python3.12")
+    new = "import sys, ensurepip; sys.exit(sys.version_info < (3, 12))"
+    works = [name for name in names if shutil.which(name)]
+    python = next(
+        (n for n in works if not subprocess.run([n, "-c", new], capture_output=True).returncode), ""
+    )
+    if not python:
+        pytest.skip("no Python 3.12 with venv here, hence no vibe")
+    if not (folder / "bin" / "vibe").exists():
+        _install(fit[0], "-m", "venv", str(folder), folder=folder)
+        _install(
+            str(folder / "bin" / "python"), "-m", "pip", "install", "-q", PACKAGES["vibe"], folder=folder
+        )
+    return folder / "bin" / "vibe"
+
+
+def _install(*command: str, folder: Path) -> None:
+    got = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    if got.returncode != 0:
+        pytest.skip(f"{' '.join(command)} failed here: {got.stderr.strip()[-200:]}")
 
 
 class Desk:
@@ -71,6 +97,7 @@ class Desk:
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
             "NOBODYS_KEY": "none",
+            "MISTRAL_API_KEY": "none",
         }
         claude = {
             "hasCompletedOnboarding": True,
@@ -84,6 +111,12 @@ class Desk:
             f'model_provider = "nobody"\nmodel = "none"\n[model_providers.nobody]\nname = "nobody"\n'
             f'base_url = "{NOBODY}/v1"\nenv_key = "NOBODYS_KEY"\nwire_api = "responses"\n'
             f'[projects."{project}"]\ntrust_level = "trusted"\n'
+        )
+        (home / ".vibe").mkdir()
+        (home / ".vibe" / "config.toml").write_text(
+            f'active_model = "none"\nenable_telemetry = false\nenable_update_checks = false\n'
+            f'[[providers]]\nname = "nobody"\napi_base = "{NOBODY}/v1"\napi_key_env_var = "NOBODYS_KEY"\n'
+            f'backend = "generic"\n[[models]]\nname = "none"\nalias = "none"\nprovider = "nobody"\n'
         )
         relay = (sys.executable, "-m", "trayagent", "run", "--", str(installed(agent)))
         words = ["env", *(f"{name}={value}" for name, value in environment.items()), *relay]
@@ -133,3 +166,12 @@ def test_claude_speaks_osc_7501_inside_of_tmux(place: tuple[TmuxServer, Path, Fa
 
 def test_codex_speaks_osc_7501_inside_of_tmux(place: tuple[TmuxServer, Path, FakeDaemon]):
     Desk("codex", *place).until(b"idle")
+
+
+def test_vibe_speaks_osc_7501_inside_of_tmux(place: tuple[TmuxServer, Path, FakeDaemon]):
+    desk = Desk("vibe", *place)
+    desk.until(b"idle")
+    time.sleep(1)
+    desk.press("hello")
+    desk.press("Enter")
+    desk.until(b"idle", b"working")
