@@ -60,17 +60,14 @@ def _from_npm(agent: str, folder: Path) -> Path:
 def _from_pypi(folder: Path) -> Path:
     names = (sys.executable, "python3", "python3.14", "python3.13", "python3.12")
     new = "import sys, ensurepip; sys.exit(sys.version_info < (3, 12))"
-    works = [name for name in names if shutil.which(name)]
-    python = next(
-        (n for n in works if not subprocess.run([n, "-c", new], capture_output=True).returncode), ""
-    )
-    if not python:
+    there = [name for name in names if shutil.which(name)]
+    fit = [name for name in there if subprocess.run([name, "-c", new], capture_output=True).returncode == 0]
+    if not fit:
         pytest.skip("no Python 3.12 with venv here, hence no vibe")
     if not (folder / "bin" / "vibe").exists():
         _install(fit[0], "-m", "venv", str(folder), folder=folder)
-        _install(
-            str(folder / "bin" / "python"), "-m", "pip", "install", "-q", PACKAGES["vibe"], folder=folder
-        )
+        pip = (str(folder / "bin" / "python"), "-m", "pip", "install", "-q")
+        _install(*pip, PACKAGES["vibe"], folder=folder)
     return folder / "bin" / "vibe"
 
 
