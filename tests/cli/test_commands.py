@@ -297,7 +297,8 @@ EXPLAIN = {
         {"id": "permission", "state": "blocked", "priority": 900, "region": "bottom", "matched": True, "won": True,
          "decided": "regex 'y'", "rows": ["Do you want\x1b[0m this?", ""]}]},
     "evidence": [{"source": "presence", "state": None, "why": "nothing to say"}],
-    "claims": [{"source": "hook", "state": "working", "age": 4.2, "live": False, "message": ""}],
+    "claims": [{"source": "hook", "state": "working", "age": 4.2, "live": False, "message": "",
+                "why_not": "older than its agent"}],
     "attention": {"watched": False, "clients": [{"name": "/dev/pts/3", "shows": True}]},
     "looks": {"wrote": 1.5}, "alerts": {"paused": False}, "muted": False,
 }  # fmt: skip
@@ -309,7 +310,7 @@ def test_explain_prints_identity_rules_claims_and_the_decision(daemon: FakeDaemo
     for words in (
         "default:%5  shop  fix  Claude Code", "◆ blocked (permission), for 1 min", "timeout > node", "42  node  node claude",
         "claude  version 3  bundled  /m/claude.toml", "--  930  plan  blocked  [whole]  failed at: contains 'plan'",
-        "=>  900  permission  blocked  [bottom]", "| Do you want[0m this?", "hook  working  4 s ago  (no longer counts)",
+        "=>  900  permission  blocked  [bottom]", "| Do you want[0m this?", "hook  working  4 s ago  (does not count: older than its agent)",
         "presence", "name /dev/pts/3, shows yes",
     ):  # fmt: skip
         assert words in text, words
