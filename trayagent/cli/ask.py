@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from trayagent.cli.here import here
 from trayagent.ipc import client
 from trayagent.ipc.schema import Json
 
@@ -39,16 +38,9 @@ def pane_args(pane: str | None) -> Json:
     """How the request names the pane: as typed, else the pane or tty that the command runs in."""
     if pane:
         return {"pane": pane}
-    tmux_pane = os.environ.get("TMUX_PANE", "")
-    if tmux_pane:
-        socket, _, rest = os.environ.get("TMUX", "").partition(",")
-        pid = rest.partition(",")[0]
-        return {"tmux_pane": tmux_pane, "socket": socket, "server_pid": int(pid) if pid.isdigit() else 0}
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        try:
-            return {"tty": os.ttyname(stream.fileno())}
-        except (OSError, ValueError):
-            continue  # not a terminal; the next one may be
+    found = here()
+    if found is not None:
+        return found
     raise click.UsageError("Which pane? Name one (SERVER:%5; `trayagent list` shows them).")
 
 

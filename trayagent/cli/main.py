@@ -26,6 +26,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "explain": ("explain:explain", "Why a pane has its state, rule by rule."),
         "status": ("daemon:status", "The whole in a few lines; for status bars too."),
         "events": ("daemon:events", "What happens, as it happens."),
+        "wait": ("reporting:wait", "Wait until a pane is blocked, done, or what you name."),
         "history": ("history:history", "What happened, and why you were told or not."),
     },
     "Go there": {
@@ -56,6 +57,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "version": ("daemon:version", "Versions of the command and of the daemon."),
         "autostart": ("autostart:autostart", "Start with the desktop session: install, uninstall, status."),
         "demo": ("demo:demo", "What trayagent does, in fifteen seconds; needs no agent."),
+    },
+    "For agents and scripts": {
+        "report": ("reporting:report", "Say what an agent does, with numbers that only rise."),
+        "release": ("reporting:release", "End an instance's reports."),
+        "set-state": ("reporting:set_state", "Say what this pane does, from inside it."),
+        "info": ("reporting:info", "What programs have said about a pane, and what of it counts."),
+        "skill": ("skill:skill", "The guide for agents: how to report, wait, and jump."),
     },
     "For makers of rules": {
         "capture": ("capture:capture", "A pane's screen as a test screen, without names and secrets."),

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from trayagent import __version__
 from trayagent.daemon.account import manifest_rows, problems
 from trayagent.daemon.doctor import checks
+from trayagent.daemon.informing import info
 from trayagent.daemon.recorded import recorded
+from trayagent.daemon.waiting import Waiting
 from trayagent.engine.submenus import Clock
 from trayagent.ipc.broadcast import Broadcast
 from trayagent.ipc.panes import find_pane, pane_json, pane_name
@@ -34,7 +36,7 @@ class Answers:
         self._parts = parts
         self._events = Broadcast()
         self._lists = Broadcast(latest=True)
-        self._changed = False
+        self._waiting = Waiting(parts)
         parts.ends.watchers.append(self._effect)
         self._verbs: dict[str, Callable[[Json], Any]] = {
             "list": self._list,
@@ -44,6 +46,8 @@ class Answers:
             "capture": self._capture,
             "events": self._follow,
             "history": self._history,
+            "info": lambda args: info(parts, args),
+            "wait": self._waiting.follow,
             "status": self._status,
             "jump": self._jump,
             "next": self._next,
@@ -68,6 +72,8 @@ class Answers:
     async def __call__(self, verb: str, args: Json, peer: Peer) -> Answer:
         """Answer one checked request. Raises VerbError for what cannot be done."""
         args = self._parts.relays.seen_outside(args)
+        if verb in self._parts.reporting.verbs:
+            return await self._parts.reporting.verbs[verb](args, peer)
         answer = self._verbs[verb](args)
         return await answer if asyncio.iscoroutine(answer) else answer  # type: ignore[no-any-return]
 

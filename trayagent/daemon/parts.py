@@ -21,6 +21,7 @@ from trayagent.daemon.manifests import Manifests
 from trayagent.daemon.options import Options, state_folder
 from trayagent.daemon.pump import Pump
 from trayagent.daemon.relays import Relays
+from trayagent.daemon.reporting import Reporting
 from trayagent.daemon.sounds import Sounds
 from trayagent.desktop.bus import SessionBus
 from trayagent.desktop.notify.base import Notifier
@@ -38,6 +39,7 @@ from trayagent.host.clock import Clock, ClockWatch
 from trayagent.host.pulse import TtyPulse
 from trayagent.host.repo import Repos
 from trayagent.identity.insight import Insight
+from trayagent.ipc.paths import runtime_folder
 from trayagent.ledger.ledger import Ledger
 from trayagent.manifest.load import Library
 from trayagent.model.events import Clients, Configured, Event, Frame, Panes, PulseState, Tick
@@ -87,6 +89,7 @@ class Parts:
         only = str(options.only_server) if options.only_server else None
         self.relays = Relays(self)
         self.tmux = TmuxSource(self._from_source, self.clock.now, sockets=sockets, only=only)
+        self.reporting = Reporting(self, options.runtime or runtime_folder())
         self.pulse: TtyPulse | None = None
         self.exits: ExitWatch | None = None
         self.clock_watch: ClockWatch | None = None
@@ -150,6 +153,7 @@ class Parts:
         self.ledger.start()
         self._remember()
         self._listen()
+        self.reporting.start()
         self.windows.start(self.feed)
         self.quiet.start()
         self.system_bus.start()
@@ -185,6 +189,7 @@ class Parts:
     async def close(self) -> None:
         """Stop every part, and leave everything saved."""
         self.pump.stop()
+        self.reporting.close()
         self.remember_choices()
         try:
             async with asyncio.timeout(CLOSE_SECONDS):

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from trayagent.host import standing
 from trayagent.host.base import Emit, ExitWatch, Insight, ProcessReader
 from trayagent.model.events import Physics
 from trayagent.model.keys import PaneKey, ProcessKey
@@ -63,3 +64,8 @@ def start_of(pid: int) -> int | None:
     from trayagent.host.portable import start_of as portable
 
     return portable(pid)
+
+
+def standings() -> standing.Ask:
+    """What tells where a process stands."""
+    return standing.standing if has_proc() else standing.portable_standing

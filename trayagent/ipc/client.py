@@ -27,6 +27,10 @@ class NoDaemon(Exception):
     """Nobody answers: there is no daemon, or it does not react. The text says what to do."""
 
 
+class TimeOver(Exception):
+    """The moment until which a stream was wanted has come."""
+
+
 def call(
     verb: str, args: Json | None = None, *, folder: Path | None = None, timeout: float = TIMEOUT
 ) -> Json:
@@ -42,13 +46,19 @@ def call(
 
 
 def stream(
-    verb: str, args: Json | None = None, *, folder: Path | None = None, timeout: float = TIMEOUT
+    verb: str,
+    args: Json | None = None,
+    *,
+    folder: Path | None = None,
+    timeout: float = TIMEOUT,
+    end: float | None = None,
 ) -> Iterator[Json]:
-    """The items of a stream until it ends. timeout: seconds to connect and ask; items may take any time.
+    """The items of a stream until it ends. timeout: seconds to connect and ask; items may take any
+    time, or until the moment `end` of time.monotonic().
 
-    Raises NoDaemon also when the daemon ends meanwhile."""
+    Raises NoDaemon also when the daemon ends meanwhile, and TimeOver at `end`."""
     with _connected(folder, timeout) as (connection, place):
-        for reply in _ask(connection, place, verb, args, None):
+        for reply in _ask(connection, place, verb, args, end, TimeOver):
             if reply.get("end"):
                 return
             yield _data(reply)
@@ -83,9 +93,14 @@ def _not_running(place: Path) -> str:
 
 
 def _ask(
-    connection: socket.socket, place: Path, verb: str, args: Json | None, deadline: float | None
+    connection: socket.socket,
+    place: Path,
+    verb: str,
+    args: Json | None,
+    deadline: float | None,
+    late: type[Exception] = NoDaemon,
 ) -> Iterator[Json]:
-    """Whole replies as they come."""
+    """Whole replies as they come. late: what is raised at the deadline."""
     line = schema.request_line(verb, args or {})
     if len(line) > schema.LIMIT:
         raise VerbError("too-long", f"{verb}: the request has {len(line)} bytes, {schema.LIMIT} are allowed")
@@ -102,7 +117,7 @@ def _ask(
                 message, parts = schema.join_parts(parts), []
             yield message
     except TimeoutError as error:
-        raise NoDaemon(f"the daemon at {place} did not answer in time; see its log, or restart it") from error
+        raise late(f"the daemon at {place} did not answer in time; see its log, or restart it") from error
     except (OSError, ValueError) as error:
         raise NoDaemon(f"the daemon at {place} broke off: {error}") from error
 

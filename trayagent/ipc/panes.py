@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from trayagent.ipc.schema import Json, VerbError
+from trayagent.model.keys import PaneKey
 
 if TYPE_CHECKING:
     from trayagent.model.view import PaneView
@@ -17,7 +18,26 @@ FIELDS = (
 )  # fmt: skip
 
 
-def pane_name(view: PaneView) -> str:
+class Place(Protocol):
+    """What a pane is found by; a PaneView is one."""
+
+    @property
+    def key(self) -> PaneKey:
+        """Its key."""
+
+    @property
+    def pane_id(self) -> str:
+        """`%5`, or the tty's path."""
+
+    @property
+    def server(self) -> str:
+        """The server's name."""
+
+
+P = TypeVar("P", bound=Place)
+
+
+def pane_name(view: Place) -> str:
     """How a command line names the pane: `SERVER:%5`, or the tty's path for a bare terminal."""
     if view.pane_id.startswith("/") or not view.server:
         return view.pane_id
@@ -36,7 +56,7 @@ def pane_json(view: PaneView, wall_offset: float) -> Json:
     return {name: values[name] if name in values else getattr(view, name) for name in FIELDS}
 
 
-def find_pane(views: Iterable[PaneView], args: Json) -> PaneView:
+def find_pane(views: Iterable[P], args: Json) -> P:
     """The pane that PANE arguments (schema.PANE) mean. Raises VerbError `no-pane` or `ambiguous`."""
     views = list(views)
     if "pane" in args:
@@ -56,21 +76,21 @@ def find_pane(views: Iterable[PaneView], args: Json) -> PaneView:
     raise VerbError("no-pane", _missing(text, "pane" not in args, views))
 
 
-def _named(view: PaneView, text: str) -> bool:
+def _named(view: Place, text: str) -> bool:
     if text in (view.pane_id, pane_name(view)):
         return True
     server, colon, pane_id = text.rpartition(":")
     return bool(colon) and pane_id == view.pane_id and server in (view.server, view.key.server.place)
 
 
-def _typed_in(view: PaneView, args: Json) -> bool:
+def _typed_in(view: Place, args: Json) -> bool:
     """$TMUX names the server by pid, which is proof, and by a socket path that may hold links."""
     server, pid = view.key.server, args.get("server_pid", 0)
     same = server.pid == pid if pid and server.pid else args.get("socket", "") in ("", server.place)
     return same and view.pane_id == args["tmux_pane"]
 
 
-def _missing(text: str, here: bool, views: list[PaneView]) -> str:
+def _missing(text: str, here: bool, views: list[P]) -> str:
     names = sorted(pane_name(view) for view in views)
     known = (
         f"known are {', '.join(names[:12])}{' ...' if len(names) > 12 else ''}" if names else "none is known"

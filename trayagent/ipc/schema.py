@@ -29,6 +29,7 @@ TEXT = (str,)
 WHOLE = (int,)
 NUMBER = (int, float)
 FLAG = (bool,)
+LIST = (list,)
 NUMBER_OR_NONE = (int, float, type(None))
 
 # How a pane is named: `pane` (`SERVER:%5`, `%5`, `/dev/pts/7`), else where the command was typed:
@@ -47,6 +48,8 @@ class Verb:
     needs_pane: bool = False
 
 
+# Who reports, and his how-manieth word it is (reports/request.py has the limits).
+_OWNER = {"owner_pid": WHOLE, "instance": TEXT, "sequence": WHOLE, **PANE}
 _MUTE = {"scope": TEXT, "value": TEXT, **PANE}
 
 VERBS: dict[str, Verb] = {
@@ -85,6 +88,15 @@ VERBS: dict[str, Verb] = {
     "forget": Verb(PANE, "text", needs_pane=True),
     "pause": Verb({"seconds": NUMBER_OR_NONE}, "text, until (epoch seconds or null: until unpaused)"),
     "unpause": Verb(data="text"),
+    "report": Verb(
+        {**_OWNER, "agent": TEXT, "status": TEXT, "message": TEXT, "session_id": TEXT, "resume": LIST},
+        "text",
+        needs_pane=True,
+    ),
+    "release": Verb(_OWNER, "text", needs_pane=True),
+    "set-state": Verb({"state": TEXT, "message": TEXT, **PANE}, "text", needs_pane=True),
+    "info": Verb(PANE, "pane record retired claims", needs_pane=True),
+    "wait": Verb(PANE, "pane state, at once and after each change", stream=True, needs_pane=True),
     "stop": Verb(data="text"),
     "version": Verb(data="version protocol pid"),
     "manifests": Verb(data="manifests: id version source path problem"),
