@@ -70,7 +70,7 @@ def run(command: str, arguments: Sequence[str]) -> int:
         given, rest = getopt.gnu_getopt(list(arguments), "hm:q", ["help", "quiet", "message=", *options])
         values = {name.lstrip("-"): value for name, value in given}
         if "h" in values or "help" in values:
-            sys.stderr.write(help_text)
+            sys.stdout.write(help_text)  # the one thing that is: somebody has asked to read it
             return 0
         quiet = quiet or "q" in values
         client.call(command, build(values, rest), timeout=SECONDS)
