@@ -1,8 +1,6 @@
 """The `[hooks]` and `[answers]` of the bundled manifests: they parse and say what the agents were seen to do.
 
-The sequences are those that the agents fired while they were recorded. `told` reads the rules as
-they are meant: the first rule that fits an event serves, a dotted name goes into a table, of a list
-any entry counts, and a rule with `only_if` is passed over in other states.
+The sequences are those that the agents fired while they were recorded.
 """
 
 from __future__ import annotations
@@ -12,8 +10,10 @@ from typing import Any
 import pytest
 
 from tests.support.scoring import recorded
+from trayagent.manifest import hooks as hooks_module
 from trayagent.manifest.evaluate import evaluate
-from trayagent.manifest.format import HookRule
+from trayagent.manifest.format import HookRule, Hooks
+from trayagent.manifest.hooks import fields_of, session_of, values
 from trayagent.manifest.load import Library
 from trayagent.model.states import Kind, Reason, State
 
@@ -70,32 +70,23 @@ SAID: tuple[tuple[str, str, dict[str, Any], str, str | None], ...] = (
 )
 
 
-def values(data: Any, path: str) -> list[str]:
-    """What stands at a dotted path, in every entry of a list."""
-    at = [data]
-    for key in path.split("."):
-        at = [item[key] for item in at if isinstance(item, dict) and key in item]
-        at = [entry for item in at for entry in (item if isinstance(item, list) else [item])]
-    return [str(item) for item in at]
+def hooks_of(library: Library, agent: str) -> Hooks:
+    manifest = library.get(agent)
+    assert manifest is not None and manifest.hooks is not None
+    return manifest.hooks
 
 
 def serving(
     library: Library, agent: str, event: str, fields: dict[str, Any], before: State
 ) -> HookRule | None:
-    manifest = library.get(agent)
-    assert manifest is not None and manifest.hooks is not None
-    for rule in manifest.hooks.rules:
-        fits = all(set(values(fields, key)) & set(wanted) for key, wanted in rule.where)
-        if rule.event == event and fits and (not rule.only_if or before in rule.only_if):
-            return rule
-    return None
+    hooks = hooks_of(library, agent)
+    return hooks_module.serving(hooks, event, fields_of(fields, hooks), before)
 
 
 def told(library: Library, agent: str, event: str, fields: dict[str, Any], before: State) -> State | None:
-    rule = serving(library, agent, event, fields, before)
-    if rule is None:
-        return before
-    return None if rule.clear else rule.state or before
+    hooks = hooks_of(library, agent)
+    said = hooks_module.said(hooks, event, fields_of(fields, hooks), before)
+    return before if said is None else said.state
 
 
 def test_the_hooks_of_every_bundled_manifest_parse(library: Library) -> None:
@@ -173,3 +164,39 @@ def test_no_answer_refuses_by_escape_or_approves_a_plan(library: Library) -> Non
         plans = [evaluate(manifest, screen.screen) for screen in recorded(agent)]
         labels = {option.label for plan in plans if plan.kind is Kind.PLAN for option in plan.options}
         assert labels and not labels & set(dict(manifest.answers)), agent
+
+
+# -- whose event it is -----------------------------------------------------------------------------
+
+
+def test_a_field_is_read_in_every_entry_of_a_list_and_through_tables() -> None:
+    data = {"a": [{"b": 1}, {"b": [2, "x"]}, {"c": 3}, "no table"], "d": None}
+    assert values(data, "a.b") == ("1", "2", "x")
+    assert values(data, "a.b.c") == ()
+    assert values(data, "missing.b") == ()
+    assert values("no table", "a") == ()
+
+
+@pytest.mark.parametrize("agent", ["claude", "qwen"])
+def test_a_sub_agents_event_never_ends_its_parents_turn(library: Library, agent: str) -> None:
+    hooks = hooks_of(library, agent)
+    for event in {rule.event for rule in hooks.rules}:
+        for before in STATES:
+            for extra in ({}, {"notification_type": "idle_prompt"}, {"error": "rate_limit"}):
+                after = told(library, agent, event, {"agent_id": "a1", **extra}, before)
+                assert after == before or after in (State.WORKING, State.BLOCKED), event
+
+
+def test_a_sub_agents_question_blocks_the_pane(library: Library) -> None:
+    asked = {"agent_id": "a1", "tool_name": "Bash"}
+    assert told(library, "claude", "PermissionRequest", asked, State.WORKING) is State.BLOCKED
+    assert told(library, "claude", "PostToolUse", asked, State.BLOCKED) is State.WORKING
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [("claude", "session_id"), ("opencode", "sessionID"), ("copilot", "sessionId"), ("cline", "taskId")],
+)
+def test_the_session_is_known_by_each_agents_own_name_for_it(library: Library, agent: str, name: str) -> None:
+    assert session_of(fields_of({name: "s-1", "prompt": "secret"}, hooks_of(library, agent))) == "s-1"
+    assert session_of({}) == ""

@@ -13,8 +13,7 @@ def here(env: Mapping[str, str] | None = None) -> dict[str, Any] | None:
     env = os.environ if env is None else env
     tmux_pane = env.get("TMUX_PANE", "")
     if tmux_pane:
-        socket, _, rest = env.get("TMUX", "").partition(",")
-        pid = rest.partition(",")[0]
+        socket, pid, _ = (*env.get("TMUX", "").rsplit(",", 2), "", "")[:3]  # a path may hold commas
         return {"tmux_pane": tmux_pane, "socket": socket, "server_pid": int(pid) if pid.isdigit() else 0}
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         try:

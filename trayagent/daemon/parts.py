@@ -23,6 +23,7 @@ from trayagent.daemon.pump import Pump
 from trayagent.daemon.relays import Relays
 from trayagent.daemon.reporting import Reporting
 from trayagent.daemon.sounds import Sounds
+from trayagent.daemon.spooling import Spooling
 from trayagent.desktop.bus import SessionBus
 from trayagent.desktop.notify.base import Notifier
 from trayagent.desktop.programs import Launcher
@@ -90,6 +91,7 @@ class Parts:
         self.relays = Relays(self)
         self.tmux = TmuxSource(self._from_source, self.clock.now, sockets=sockets, only=only)
         self.reporting = Reporting(self, options.runtime or runtime_folder())
+        self.spooling = Spooling(self, options.runtime or runtime_folder())
         self.pulse: TtyPulse | None = None
         self.exits: ExitWatch | None = None
         self.clock_watch: ClockWatch | None = None
@@ -160,6 +162,7 @@ class Parts:
         self.lock.start()
         self._config_watch.start()
         await self.manifests.start()
+        self.spooling.start()
         self.feed(Tick())
         await self.discover()
 
@@ -190,6 +193,7 @@ class Parts:
         """Stop every part, and leave everything saved."""
         self.pump.stop()
         self.reporting.close()
+        self.spooling.close()
         self.remember_choices()
         try:
             async with asyncio.timeout(CLOSE_SECONDS):

@@ -11,6 +11,7 @@ import struct
 
 ACCESS = 0x1
 MODIFY = 0x2
+MOVED_TO = 0x80
 CREATE = 0x100
 DELETE = 0x200
 OVERFLOW = 0x4000
