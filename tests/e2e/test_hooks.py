@@ -124,8 +124,8 @@ def test_an_agent_that_an_agents_tool_has_started_says_nothing_for_it(stage: Sta
     claude = Agent(stage, daemon)
     claude.fires("UserPromptSubmit", "s1")
     claude.becomes("working")
-    claude.fires("Stop", "nested", before="setsid bash -c '\"$@\"; :' claude")
-    claude.fires("Stop", "other", agent="codex")
+    claude.fires("Stop", "s1", before="setsid bash -c '\"$@\"; :' claude")
+    claude.fires("Stop", "s1", agent="codex")
     claude.stays("working")
 
 
