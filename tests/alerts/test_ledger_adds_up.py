@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.alerts.bench import Bench, key
-from trayagent.model.effects import Banner, RecordDelivery
+from trayagent.model.effects import Banner, RecordDelivery, RecordFollowUp
 from trayagent.model.events import BannerClosed, BannerFailed, Forget, MuteSet, Paused, Read, Visited
-from trayagent.model.settings import AlertSettings, QuietSettings, QuietSpan, Settings
+from trayagent.model.settings import AlertSettings, QuietSettings, QuietSpan, RemindSettings, Settings
 from trayagent.model.states import State
 
 BLOCKED, DONE, ERROR, WORKING, IDLE = State.BLOCKED, State.DONE, State.ERROR, State.WORKING, State.IDLE
@@ -69,7 +69,8 @@ def check_limits(bench: Bench) -> None:
 def check_screen(bench: Bench) -> None:
     """A banner stays only while one of its panes is as it said."""
     for alert in bench.open:
-        ids = [e.transition for _, e in bench.log if isinstance(e, RecordDelivery) and e.alert == alert]
+        records = [e for _, e in bench.log if isinstance(e, RecordDelivery | RecordFollowUp)]
+        ids = [record.transition for record in records if record.alert == alert]
         assert any(true(bench, id) for id in ids), alert
 
 
@@ -135,8 +136,15 @@ def step(bench: Bench, name: str, *args: object) -> None:
         bench.feed(BannerFailed(alert, "no reply") if name == "fail" else BannerClosed(alert, args[0]))  # type: ignore[arg-type]
 
 
+CONFIGS = [
+    Settings(),
+    Settings(alerts=AlertSettings(merge=0.0)),
+    Settings(alerts=AlertSettings(remind=RemindSettings(after=10.0, every=20.0, times=2))),
+]
+
+
 @settings(max_examples=300, deadline=None)
-@given(st.lists(STEPS, max_size=60), st.sampled_from([Settings(), Settings(alerts=AlertSettings(merge=0.0))]))
+@given(st.lists(STEPS, max_size=60), st.sampled_from(CONFIGS))
 def test_any_stream_of_events_leaves_a_ledger_that_adds_up(steps: list[tuple], config: Settings) -> None:
     bench = Bench(config)
     for name, *args in steps:

@@ -182,6 +182,43 @@ watch: {tmux: {sockets: /tmp/one.sock}}
     assert settings.watch.tmux.sockets == ("/tmp/one.sock",)
 
 
+def test_profiles_name_folders_by_globs_in_which_the_home_folder_is_a_tilde(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/u")
+    settings = settings_of(
+        """
+alerts:
+  remind: {after: 10 min}
+  escalate_sound: 5 min
+  profiles:
+  - {path: ~/play/*, states: off, sounds: off}
+  - path: [/srv/a, ~/work/]
+    quiet_hours: mon-fri 18:00-09:00
+    sounds: {blocked: ~/knock.ogg}
+"""
+    )
+    play, work = settings.alerts.profiles
+    assert play.paths == ("/home/u/play/*",) and play.states == StateSwitches(False, False, False)
+    assert dict(play.sounds) == {"blocked": "off", "done": "off", "error": "off"} and play.quiet is None
+    assert work.paths == ("/srv/a", "/home/u/work") and work.states is None
+    assert work.quiet == (QuietSpan(18 * 60, 9 * 60, frozenset(range(5))),)
+    assert work.sounds == (("blocked", "~/knock.ogg"),)
+    assert (settings.alerts.remind.after, settings.alerts.escalate_sound) == (600, 300)
+
+
+@pytest.mark.parametrize(
+    ("profile", "expected"),
+    [
+        ("{states: off}", "a profile needs a path"),
+        ("{path: work}", "is no path"),
+        ("{path: /a, stats: off}", "did you mean states"),
+        ("/a", "takes a list of {path"),
+    ],
+)
+def test_a_profile_that_makes_no_sense_is_told_with_its_place(profile, expected):
+    (line,) = said(f"alerts:\n  profiles:\n  - {profile}\n")
+    assert line.startswith("c.yaml:3:") and expected in line
+
+
 def test_anchors_aliases_and_merge_keys_work():
     text = """
 x: &short {blocked: 3 s, other: &long 4 s}

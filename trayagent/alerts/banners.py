@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from trayagent.alerts import profiles
 from trayagent.alerts.cases import Case
 from trayagent.alerts.world import Words
 from trayagent.model.effects import Banner, CloseBanner, Effect, Sound
+from trayagent.model.evidence import Labels
 from trayagent.model.keys import PaneKey
 from trayagent.model.settings import AlertSettings, Settings
 from trayagent.model.states import RANK, State
@@ -48,15 +50,15 @@ class Banners:
         self._open[alert] = sorted(cases, key=lambda case: banner.panes.index(case.pane))
         self._alert.update((case.pane, alert) for case in cases)
         loudest = next(view for view in views if view.key == banner.panes[0])
-        sounds = self.sound(loudest.state, loudest.agent, loudest.labels.project, settings, now)
-        return [banner, *sounds], alert
+        return [banner, *self.sound(loudest.state, loudest.labels, settings, now)], alert
 
-    def sound(self, state: State, agent: str, project: str, settings: Settings, now: float) -> list[Sound]:
+    def sound(self, state: State, labels: Labels, settings: Settings, now: float) -> list[Sound]:
         """The sound of a state, unless there was one a moment ago."""
         if settings.sounds.mode == "off" or now < self._sounded + settings.sounds.gap:
             return []
         self._sounded = now
-        return [Sound(state, agent, project)]
+        file = profiles.sound(settings, labels.path, state)
+        return [Sound(state, labels.agent, labels.project, file)]
 
     def leave(self, pane: PaneKey, why: str) -> list[CloseBanner]:
         """The pane needs its banner no longer."""

@@ -15,12 +15,14 @@ from trayagent.alerts.cases import Case, batches
 from trayagent.alerts.rates import Rates
 from trayagent.alerts.rules import HOLDING, OPENING, TELLING, WEIGHING, Kind, Moment, Rule, first
 from trayagent.alerts.silences import Silences
+from trayagent.alerts.vigils import REMIND, Vigils
 from trayagent.alerts.world import Words, World
-from trayagent.model.effects import Effect, RecordDelivery
+from trayagent.model.effects import Effect, RecordDelivery, RecordFollowUp
 from trayagent.model.evidence import Transition
 from trayagent.model.keys import PaneKey
 from trayagent.model.settings import Settings
 from trayagent.model.states import State
+from trayagent.model.view import PaneView
 
 UNSTEADY = 0.1  # seconds until a pane on probation is asked for again
 
@@ -33,6 +35,7 @@ class Desk:
         self.cases: dict[PaneKey, Case] = {}
         self.banners = Banners(words, first_alert)
         self.silences = Silences()
+        self.vigils = Vigils()
         self._rates = Rates()
         self._away_since: float | None = None
 
@@ -45,6 +48,7 @@ class Desk:
         if found is not None:
             return [self._record(case, now, "held", found[0].name)]
         self.cases[transition.pane] = case
+        self.vigils.open(case, self.settings)
         return []
 
     def weigh_all(self, world: World, now: float) -> list[Effect]:
@@ -56,7 +60,7 @@ class Desk:
             effects += self._weigh(case, world, now)
         for ready, batch in list(self._batches()):
             effects += self._tell(batch, ready, world, now)
-        return effects
+        return effects + self._follow_up(world, now)
 
     def moments(self) -> Iterator[tuple[float, list[Case]]]:
         """When cases are to be told or held, as far as time alone decides."""
@@ -64,6 +68,8 @@ class Desk:
         for case in self.cases.values():
             if case.shadowed and not case.held:
                 yield case.settled, [case]
+        for due, case in self.vigils.moments():
+            yield due, [case]
 
     # -- one case ------------------------------------------------------------------------
 
@@ -99,10 +105,7 @@ class Desk:
         case.held, case.since = rule.name, now
         effects: list[Effect] = [self._record(case, now, "held", rule.name)]
         if rule.name == "locked" and self.settings.sounds.while_locked:
-            labels = case.transition.labels
-            effects += self.banners.sound(
-                case.state, case.transition.agent, labels.project, self.settings, now
-            )
+            effects += self.banners.sound(case.state, case.transition.labels, self.settings, now)
         return effects
 
     def see(self, case: Case, how: str, now: float) -> list[Effect]:
@@ -118,6 +121,7 @@ class Desk:
 
     def end(self, pane: PaneKey, now: float) -> list[Effect]:
         """The pane is no longer as the case says. What was recorded as held or failed stays so."""
+        self.vigils.close(pane)
         case = self.cases.pop(pane, None)
         if case is None or case.outcome in ("held", "failed"):
             return []
@@ -168,7 +172,35 @@ class Desk:
             del self.cases[case.pane]
             outcome, reason = ("merged", case.digest or "merge") if len(cases) > 1 else ("delivered", "")
             effects.append(self._record(case, now, outcome, reason, alert))
+            self.vigils.told(case, self.settings, now)
         return effects
+
+    # -- what follows --------------------------------------------------------------------
+
+    def _follow_up(self, world: World, now: float) -> list[Effect]:
+        """Remind of what has not been taken up, and make it heard."""
+        effects: list[Effect] = []
+        reminders = []
+        for what, case in self.vigils.weigh(world, self.settings, self.silences, self._rates, now):
+            view = world.view(case.pane)
+            assert view is not None, "a vigil is kept over what is true"
+            if what == REMIND:
+                reminders.append((case, view))
+            else:
+                effects += self.banners.sound(case.state, view.labels, self.settings, now)
+                effects.append(RecordFollowUp(case.id, now, "sounded"))
+        return [*effects, *self._remind(reminders, now)] if reminders else effects
+
+    def _remind(self, reminders: list[tuple[Case, PaneView]], now: float) -> list[Effect]:
+        """One more banner about what was told before; its older banners go."""
+        effects: list[Effect] = []
+        cases = [case for case, _ in reminders]
+        for case in cases:
+            effects += self.banners.leave(case.pane, "reminded")
+        shown, alert = self.banners.show(cases, [view for _, view in reminders], self.settings, now)
+        self._rates.told((case.subject for case in cases), self.settings.alerts.rate, now)
+        records = [RecordFollowUp(case.id, now, "reminded", alert=alert) for case in cases]
+        return [*effects, *shown, *records]
 
     # -- small things --------------------------------------------------------------------
 

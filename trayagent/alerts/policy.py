@@ -116,6 +116,7 @@ class Alerts:
         self._stirred = True
         effects: list[Effect] = [*self._desk.banners.leave(pane, how)]
         case = self._desk.cases.get(pane)
+        self._desk.vigils.close(pane)
         if how == "gone":
             self._read.pop(pane, None)
             return [*effects, *self._desk.end(pane, now)]
@@ -137,6 +138,8 @@ class Alerts:
         calm = not self._stirred and facts == self._facts and now < self._polled + _REWEIGH
         if calm and (self._next is None or now < self._next):
             return []
+        if self._stirred or facts != self._facts:
+            self._desk.vigils.stir()
         self._polled, self._facts, self._resting = now, facts, world.catching_up
         effects = self._check_zone(world)
         if not self._resting:
@@ -161,7 +164,7 @@ class Alerts:
 
     def _facts_of(self, world: World) -> tuple[object, ...]:
         """All of the world that a rule goes by, but for what the panes are called."""
-        cases = self._desk.cases.values()
+        cases = [*self._desk.cases.values(), *self._desk.vigils.cases()]
         watched = tuple(case.id for case in cases if world.watching(case.pane, case.state))
         return world.catching_up, world.away, world.locked, world.dnd, world.wall_offset, world.zone, watched
 

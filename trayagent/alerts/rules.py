@@ -20,12 +20,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from trayagent.alerts import profiles
 from trayagent.alerts.cases import TOLD, Case
 from trayagent.alerts.hours import quiet_end, zone_of
 from trayagent.alerts.rates import Rates
 from trayagent.alerts.silences import Silences
 from trayagent.alerts.world import World
-from trayagent.model.settings import AlertSettings, Settings, StateSwitches
+from trayagent.model.settings import Settings, StateSwitches
 from trayagent.model.states import State
 
 
@@ -69,7 +70,7 @@ def first_sight(at: Moment) -> float | None:
 def state_off(at: Moment) -> float | None:
     """The state is switched off, everywhere, for this agent or for this project."""
     alerts = at.settings.alerts
-    wanted = all(switches.on(at.case.state) for switches in _switches(at.case, alerts))
+    wanted = all(switches.on(at.case.state) for switches in _switches(at.case, at.settings))
     return None if alerts.enabled and (wanted or at.case.state not in TOLD) else math.inf
 
 
@@ -116,7 +117,8 @@ def muted(at: Moment) -> float | None:
 
 def quiet_hours(at: Moment) -> float | None:
     """It is a time of day at which nothing but the allowed states is told."""
-    quiet, offset = at.settings.quiet_hours, at.world.wall_offset
+    quiet = profiles.quiet_hours(at.settings, at.case.transition.labels.path)
+    offset = at.world.wall_offset
     if not quiet.spans or at.case.state in quiet.allow:
         return None
     end = quiet_end(quiet, at.now + offset, zone_of(quiet.zone or at.world.zone))
@@ -181,6 +183,8 @@ def _rows(*kinds: Kind) -> tuple[Rule, ...]:
 OPENING = _rows(Kind.NEVER)
 WEIGHING = _rows(Kind.NEVER, Kind.SETTLE, Kind.HOLD)
 HOLDING = _rows(Kind.HOLD)
+SILENCES = tuple(rule for rule in HOLDING if rule.name not in ("watching", "locked"))
+ROOM = _rows(Kind.RATE)
 TELLING = _rows(Kind.MERGE, Kind.RATE)
 
 
@@ -192,12 +196,12 @@ def first(at: Moment, rules: tuple[Rule, ...]) -> tuple[Rule, float] | None:
     return None
 
 
-def _switches(case: Case, alerts: AlertSettings) -> list[StateSwitches]:
-    """Every set of switches that the case falls under."""
-    labels, agent = case.transition.labels, case.transition.agent
+def _switches(case: Case, settings: Settings) -> list[StateSwitches]:
+    """Every set of switches that the case falls under. A profile's stand in place of the general ones."""
+    labels, agent, alerts = case.transition.labels, case.transition.agent, settings.alerts
     projects = {labels.project, labels.path}
     return [
-        alerts.states,
+        profiles.switches(settings, labels.path) or alerts.states,
         *(switches for name, switches in alerts.agents if name == agent),
         *(switches for name, switches in alerts.projects if name in projects),
     ]

@@ -11,6 +11,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from trayagent.config.profiles import Profiles
 from trayagent.config.quiet import Mutes, QuietSpans
 from trayagent.config.values import (
     Choice,
@@ -71,6 +72,7 @@ GROUPS = (
     Group("alerts", "What becomes a banner, and when."),
     Group("alerts.states", "Which states are told.", (Switches(), "alerts.states")),
     Group("alerts.settle", "How long a state must stand before it is told."),
+    Group("alerts.remind", "Another banner for what still needs you; off unless `after` is set."),
     Group("alerts.rate", "How many banners at most; what is over waits."),
     Group("quiet_hours", "Times in which alerts are held for later.", (QuietSpans(), "quiet_hours.spans")),
     Group("sounds", "Sounds."),
@@ -111,6 +113,17 @@ KEYS = (
     Key("alerts.focus_done", _FOCUS, "Which panes of the front window count as seen when a turn ends."),
     Key("alerts.focus_blocked", _FOCUS, "Which panes of the front window count as seen when blocked."),
     Key("alerts.away_after", Duration(0, 86400), "Without input for this long, nothing counts as seen."),
+    Key("alerts.remind.after", Duration(0, 86400), "From the banner to the first reminder; off for none."),
+    Key("alerts.remind.every", Duration(1, 86400), "From one reminder to the next."),
+    Key("alerts.remind.times", Number(1, 100, whole=True), "How many at most."),
+    Key(
+        "alerts.escalate_sound",
+        Duration(0, 86400),
+        "Play the sound again when you are away and a question has stood this long; off for never.",
+    ),
+    Key(
+        "alerts.profiles", Profiles(), "By folder: [{path: ~/play/*, states: off, quiet_hours: 18:00-09:00}]."
+    ),
     Key("alerts.critical", States(), "States whose banners stay until they are closed."),
     Key("alerts.text", Choice(("full", "short", "none")), "How much of the question a banner shows."),
     Key("quiet_hours.spans", QuietSpans(), "Such as [mon-fri 22:00-07:00, weekends 20:00-10:00]."),

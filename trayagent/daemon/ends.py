@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("trayagent")
 
-RECORDS = (e.RecordTransition, e.RecordDelivery, e.RecordRead, e.RecordGone)
+RECORDS = (e.RecordTransition, e.RecordDelivery, e.RecordFollowUp, e.RecordRead, e.RecordGone)
 
 
 class Ends:

@@ -6,13 +6,13 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from trayagent.model.effects import RecordDelivery, RecordGone, RecordRead, RecordTransition
+from trayagent.model.effects import RecordDelivery, RecordFollowUp, RecordGone, RecordRead, RecordTransition
 from trayagent.model.evidence import Labels
 from trayagent.model.keys import PaneKey
 from trayagent.model.settings import LedgerSettings
 from trayagent.model.states import State
 
-Record = RecordTransition | RecordDelivery | RecordRead | RecordGone
+Record = RecordTransition | RecordDelivery | RecordFollowUp | RecordRead | RecordGone
 # A record, and how far the wall clock was from engine seconds when it was made.
 Entry = tuple[Record, float]
 
@@ -54,6 +54,8 @@ def _apply(connection: sqlite3.Connection, record: Record, offset: float) -> Non
         _transition(connection, record, offset)
     elif isinstance(record, RecordDelivery):
         _delivery(connection, record, offset)
+    elif isinstance(record, RecordFollowUp):
+        _follow_up(connection, record, offset)
     elif isinstance(record, RecordRead):
         _read(connection, record, offset)
     else:
@@ -132,6 +134,15 @@ def _delivery(connection: sqlite3.Connection, record: RecordDelivery, offset: fl
     still_to_tell = record.outcome == "held" and record.reason in LETS_GO
     if record.outcome in _TOLD and not still_to_tell:
         connection.execute("UPDATE panes SET alerted = 1 WHERE transition_id = ?", (record.transition,))
+    if record.alert is not None:
+        _raise_id(connection, "alert", record.alert)
+
+
+def _follow_up(connection: sqlite3.Connection, record: RecordFollowUp, offset: float) -> None:
+    connection.execute(
+        "INSERT INTO deliveries VALUES (?, ?, ?, ?, ?)",
+        (record.transition, record.at + offset, record.what, "", record.alert),
+    )
     if record.alert is not None:
         _raise_id(connection, "alert", record.alert)
 

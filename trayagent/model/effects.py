@@ -107,11 +107,14 @@ class CloseBanner:
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """Play the sound of a state (for an agent in a project, which may have their own)."""
+    """Play the sound of a state (for an agent in a project, which may have their own).
+
+    file: of the project's profile, which goes before all others; "" for none, `off` for silence."""
 
     state: State
     agent: str = ""
     project: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,18 @@ class RecordDelivery:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordFollowUp:
+    """What was done about a transition after its outcome was settled, which it does not change.
+
+    what: `reminded` (by another banner, `alert`) or `sounded`."""
+
+    transition: int
+    at: float
+    what: str
+    alert: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordRead:
     """The person has seen, answered or dismissed the pane's items. how: `watched typed clicked
     dismissed answered command`. Also deletes the question's text from the ledger."""
@@ -176,5 +191,5 @@ class Note:
 Effect = (
     Look | Discover | Examine | Measure | WatchTerminals | WatchProcesses | FindRepo | AskUser
     | Banner | CloseBanner | Sound | Tray
-    | RecordTransition | RecordDelivery | RecordRead | RecordGone | Note
+    | RecordTransition | RecordDelivery | RecordFollowUp | RecordRead | RecordGone | Note
 )  # fmt: skip

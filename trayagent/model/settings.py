@@ -86,6 +86,29 @@ class MuteRule:
 
 
 @dataclass(frozen=True, slots=True)
+class RemindSettings:
+    """alerts.remind: another banner for what still needs somebody. after: seconds from its banner to
+    the first, 0 for none; every: to the next; times: how many at most."""
+
+    after: float = 0.0
+    every: float = 600.0
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """alerts.profiles: what is different for projects in some folders. paths: globs over a project's path, in
+    which `*` matches slashes too. states: told there, None: as everywhere. quiet: spans in place of
+    the general ones. sounds: by state.
+    Of several that cover a project, the first that says something about a matter counts."""
+
+    paths: tuple[str, ...]
+    states: StateSwitches | None = None
+    quiet: tuple[QuietSpan, ...] | None = None
+    sounds: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AlertSettings:
     """alerts: what becomes a banner, and when."""
 
@@ -101,6 +124,9 @@ class AlertSettings:
     focus_done: str = "active"
     focus_blocked: str = "visible"
     away_after: float = 300.0
+    remind: RemindSettings = field(default_factory=RemindSettings)
+    escalate_sound: float = 0.0
+    profiles: tuple[Profile, ...] = ()
     critical: frozenset[State] = frozenset()
     text: str = "full"
 

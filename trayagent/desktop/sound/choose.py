@@ -15,8 +15,10 @@ log = logging.getLogger(__name__)
 
 
 def clip_of(effect: Sound, settings: SoundSettings, bundled: Path) -> Path | None:
-    """The project's sound, else the agent's, else the state's, else the bundled one of that state
-    (`blocked.wav`, `done.wav`, `error.wav` in `bundled`); None for silence."""
+    """The profile's sound, else the project's, the agent's, the state's, else the bundled one of that
+    state (`blocked.wav`, `done.wav`, `error.wav` in `bundled`); None for silence."""
+    if effect.file:
+        return None if effect.file.lower() in SILENT else Path(effect.file).expanduser()
     rows = (
         (settings.projects, effect.project),
         (settings.agents, effect.agent),
