@@ -58,10 +58,10 @@ def test_a_parent_works_on_while_its_sub_agents_do() -> None:
     owner = process_of(pane)
     for child in ("a", "b", "c"):
         house.feed(Claim(pane.key, "7501", State.WORKING, house.now, owner=owner, id=child))
-    house.feed(Claim(pane.key, "7501", State.IDLE, house.now, owner=owner))
+    house.feed(Claim(pane.key, "7501", State.DONE, house.now, owner=owner))
     decision = house.engine.core.panes[pane.key].memory.decision
     assert decision.state is State.WORKING
-    assert decision.why == "3 agents running, though the 7501 says idle"
+    assert decision.why == "3 agents running, though the 7501 says done"
     for child in ("a", "b", "c"):
         house.feed(Claim(pane.key, "7501", None, house.now, owner=owner, id=child))
     assert house.state(pane) is State.DONE

@@ -141,11 +141,28 @@ def test_a_turn_whose_sub_agents_still_run_is_at_work() -> None:
     house, api = at_work(UNKNOWN_SCREEN)
     for child in ("one", "two", "three"):
         says(house, api, State.WORKING, id=child)
-    says(house, api, State.IDLE)
+    says(house, api, State.DONE)
     assert house.state(api) is State.WORKING
-    assert decision(house, api).why == "3 agents running, though the hook says idle"
+    assert decision(house, api).why == "3 agents running, though the hook says done"
     for child in ("one", "two", "three"):
         says(house, api, None, id=child)
+    assert house.state(api) is State.DONE
+
+
+def test_idle_after_work_from_a_source_that_knows_done_is_a_turn_that_its_user_ended() -> None:
+    for source in ("7501", "report", "hook"):
+        house, api = at_work()
+        says(house, api, State.WORKING, source)
+        house.run(10)
+        says(house, api, State.IDLE, source)
+        house.run(5)
+        assert house.state(api) is State.IDLE
+        assert "the user interrupted the turn" in decision(house, api).why
+    house, api = at_work()
+    says(house, api, State.WORKING, "option")
+    house.run(10)
+    says(house, api, State.IDLE, "option")
+    house.run(5)
     assert house.state(api) is State.DONE
 
 

@@ -26,6 +26,8 @@ from trayagent.model.states import Kind, Reason, State
 
 # Strongest first. `report` and `7501` are what a program says of itself, as it happens.
 REPORT_RANK = {source: rank for rank, source in enumerate(("7501", "report", "hook", "option", "transcript"))}
+# These say `done` when a turn ends, so that their `idle` after work is a turn that its user ended.
+SAYS_DONE = frozenset({"7501", "report", "hook"})
 LOOSE = frozenset({"progress", "mark", "notification"})
 
 # A claim must be this old before the screen's question may overrule it: a report that
@@ -287,6 +289,7 @@ def _claimed(claim: Claim, look_again_at: float | None = None) -> Finding:
         reason=claim.reason or (Reason.OTHER if state is State.ERROR else None),
         message=claim.message,
         sure=True,
+        own_interrupt=state is State.IDLE and claim.source in SAYS_DONE,
         look_again_at=look_again_at,
     )
 
