@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.alerts.bench import Bench, key
-from trayagent.model.effects import RecordFollowUp, Sound
+from trayagent.model.effects import RecordFollowUp, Send, Sound
 from trayagent.model.events import BannerClosed, MuteSet, Paused, Visited
 from trayagent.model.settings import (
     AlertSettings,
@@ -14,6 +14,7 @@ from trayagent.model.settings import (
     QuietSpan,
     RemindSettings,
     Settings,
+    SinkSettings,
     StateSwitches,
 )
 from trayagent.model.states import State
@@ -167,6 +168,79 @@ def test_only_questions_escalate(state: State) -> None:
     bench.change(away=True)
     bench.go(3600)
     assert len(bench.sounds) == 1
+
+
+# -- sinks ---------------------------------------------------------------------------------
+
+
+def sinking(**parts: object) -> Bench:
+    sink = SinkSettings("phone", ("notify-phone",), **parts)  # type: ignore[arg-type]
+    return Bench(Settings(alerts=AlertSettings(sinks=(sink,))))
+
+
+def sent(bench: Bench) -> list[tuple[float, Send]]:
+    return [(at, effect) for at, effect in bench.log if isinstance(effect, Send)]
+
+
+def test_a_sink_is_sent_each_banner_about_its_states() -> None:
+    bench = sinking()
+    id = bench.turn(1, BLOCKED, message="Run it?")
+    bench.go(60)
+    bench.turn(2, DONE)
+    bench.go(60)
+    ((at, one),) = sent(bench)
+    assert (at, one.transition, one.alert) == (bench.times[0], id, bench.banners[0].alert)
+    assert (one.title, one.body, one.state) == (bench.banners[0].title, "Run it?", BLOCKED)
+    assert one.at_wall == 1000.0 + bench.wall_offset and one.labels.project == "p1"
+    assert followed(bench) == ["sent"] and len(bench.banners) == 2
+
+
+def test_a_merged_banner_is_one_message_about_the_panes_that_the_sink_wants() -> None:
+    bench = sinking()
+    for number, state in ((1, BLOCKED), (2, BLOCKED), (3, DONE)):
+        bench.turn(number, state)
+    bench.go(60)
+    ((_, one),) = sent(bench)
+    assert len(bench.banners[0].panes) == 3 and [pane.id for pane in one.panes] == ["%1", "%2"]
+
+
+def test_what_is_held_is_not_sent_and_the_text_is_as_short_as_asked() -> None:
+    bench = sinking(text="none")
+    bench.feed(Paused(bench.now + 100))
+    bench.turn(1, BLOCKED, message="secret")
+    bench.go(90)
+    assert sent(bench) == []
+    bench.go(30)
+    ((_, one),) = sent(bench)
+    assert "secret" not in one.title + one.body
+
+
+def test_a_sink_for_the_absent_is_sent_once_what_stands_while_nobody_is_there() -> None:
+    bench = sinking(when="away", after=600.0)
+    bench.turn(1, BLOCKED)
+    bench.go(700)
+    assert sent(bench) == [], "somebody is there"
+    bench.change(away=True)
+    bench.go(3600)
+    assert [at for at, _ in sent(bench)] == [1700.0]
+
+
+def test_a_locked_screen_holds_the_banner_but_not_the_message_to_the_absent() -> None:
+    bench = sinking(when="away")
+    bench.change(locked=True)
+    bench.turn(1, BLOCKED)
+    bench.go(60)
+    assert bench.banners == [] and [at for at, _ in sent(bench)] == [1001.0]
+
+
+def test_what_is_answered_in_time_is_not_sent() -> None:
+    bench = sinking(when="away", after=600.0)
+    bench.change(away=True)
+    bench.turn(1, BLOCKED)
+    bench.go(300)
+    bench.turn(1, State.WORKING)
+    bench.go(3600)
+    assert sent(bench) == []
 
 
 # -- profiles ------------------------------------------------------------------------------

@@ -205,6 +205,30 @@ alerts:
     assert (settings.alerts.remind.after, settings.alerts.escalate_sound) == (600, 300)
 
 
+def test_a_sink_is_a_named_program_and_says_what_it_wants():
+    settings = settings_of(
+        "alerts: {sinks: {phone: {command: [push, a b], when: away, after: 10 min, states: all, text: none}}}"
+    )
+    (sink,) = settings.alerts.sinks
+    assert (sink.name, sink.command, sink.when, sink.after) == ("phone", ("push", "a b"), "away", 600)
+    assert sink.states == {State.BLOCKED, State.ERROR, State.DONE} and sink.text == "none"
+
+
+@pytest.mark.parametrize(
+    ("sink", "expected"),
+    [
+        ("{when: away}", "has no command"),
+        ("{command: push it}", "takes a list"),
+        ("{command: []}", "names no program"),
+        ("{command: [push], whne: away}", "did you mean when"),
+        ("push", "takes a mapping"),
+    ],
+)
+def test_a_sink_that_makes_no_sense_is_told_with_its_place(sink, expected):
+    (line,) = said(f"alerts:\n  sinks:\n    phone: {sink}\n")
+    assert line.startswith("c.yaml:3:") and expected in line
+
+
 @pytest.mark.parametrize(
     ("profile", "expected"),
     [

@@ -12,15 +12,16 @@ from collections.abc import Iterator
 
 from trayagent.alerts.banners import Banners
 from trayagent.alerts.cases import Case, batches
+from trayagent.alerts.outbox import Outbox
 from trayagent.alerts.rates import Rates
 from trayagent.alerts.rules import HOLDING, OPENING, TELLING, WEIGHING, Kind, Moment, Rule, first
 from trayagent.alerts.silences import Silences
-from trayagent.alerts.vigils import REMIND, Vigils
+from trayagent.alerts.vigils import REMIND, SOUND, Vigils
 from trayagent.alerts.world import Words, World
 from trayagent.model.effects import Effect, RecordDelivery, RecordFollowUp
 from trayagent.model.evidence import Transition
 from trayagent.model.keys import PaneKey
-from trayagent.model.settings import Settings
+from trayagent.model.settings import Settings, SinkSettings
 from trayagent.model.states import State
 from trayagent.model.view import PaneView
 
@@ -34,6 +35,7 @@ class Desk:
         self.settings = settings
         self.cases: dict[PaneKey, Case] = {}
         self.banners = Banners(words, first_alert)
+        self._outbox = Outbox(words)
         self.silences = Silences()
         self.vigils = Vigils()
         self._rates = Rates()
@@ -173,12 +175,12 @@ class Desk:
             outcome, reason = ("merged", case.digest or "merge") if len(cases) > 1 else ("delivered", "")
             effects.append(self._record(case, now, outcome, reason, alert))
             self.vigils.told(case, self.settings, now)
-        return effects
+        return effects + self._outbox.with_banner(cases, views, alert, self.settings, now, world.wall_offset)
 
     # -- what follows --------------------------------------------------------------------
 
     def _follow_up(self, world: World, now: float) -> list[Effect]:
-        """Remind of what has not been taken up, and make it heard."""
+        """Remind of, sound and send what has not been taken up."""
         effects: list[Effect] = []
         reminders = []
         for what, case in self.vigils.weigh(world, self.settings, self.silences, self._rates, now):
@@ -186,9 +188,11 @@ class Desk:
             assert view is not None, "a vigil is kept over what is true"
             if what == REMIND:
                 reminders.append((case, view))
-            else:
+            elif what == SOUND:
                 effects += self.banners.sound(case.state, view.labels, self.settings, now)
                 effects.append(RecordFollowUp(case.id, now, "sounded"))
+            elif isinstance(what, SinkSettings):
+                effects += self._outbox.send(what, [(case, view)], 0, now, world.wall_offset)
         return [*effects, *self._remind(reminders, now)] if reminders else effects
 
     def _remind(self, reminders: list[tuple[Case, PaneView]], now: float) -> list[Effect]:

@@ -1,4 +1,4 @@
-"""What follows an alert that nobody takes up: reminders, and a sound.
+"""What follows an alert that nobody takes up: reminders, a sound, messages to sinks.
 
 A vigil is kept over a pane from the transition that is told until the pane changes or its
 item is seen, answered or dismissed. Its steps:
@@ -7,6 +7,7 @@ item is seen, answered or dismissed. Its steps:
 | ------ | ---------------------------------------------------------- | ---------------------- |
 | remind | `remind.after` after the banner, then each `remind.every`  | nothing holds alerts   |
 | sound  | `escalate_sound` after the pane was blocked, once          | away, and no silence   |
+| sink   | `after` its transition and its settle time, once a sink    | away, and no silence   |
 
 Away: no input for long, or the screen is locked. A silence is a pause, a mute, quiet hours or the
 desktop's do-not-disturb. A step that is due waits until it may be taken.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trayagent.alerts.cases import Case
 from trayagent.alerts.rates import Rates
@@ -24,22 +25,24 @@ from trayagent.alerts.rules import HOLDING, OPENING, ROOM, SILENCES, Moment, fir
 from trayagent.alerts.silences import Silences
 from trayagent.alerts.world import World
 from trayagent.model.keys import PaneKey
-from trayagent.model.settings import Settings
+from trayagent.model.settings import Settings, SinkSettings
 from trayagent.model.states import State
 
 CHECK = 30.0  # seconds until it is asked again whether anybody is there, or the pane is steady
 REMIND, SOUND = "remind", "sound"
+Step = str | SinkSettings
+"""REMIND, SOUND, or the sink to send to."""
 
 
 @dataclass(slots=True)
 class Vigil:
     """Times are engine seconds. told: of the last banner about it, None before the first.
-    due: the moment at which a step may be taken next. sounded: it was heard already."""
+    due: the moment at which a step may be taken next. taken: what is done once and was."""
 
     case: Case
     told: float | None = None
     reminders: int = 0
-    sounded: bool = False
+    taken: set[str] = field(default_factory=set)
     due: float = -math.inf
 
 
@@ -84,7 +87,7 @@ class Vigils:
 
     def weigh(
         self, world: World, settings: Settings, silences: Silences, rates: Rates, now: float
-    ) -> Iterator[tuple[str, Case]]:
+    ) -> Iterator[tuple[Step, Case]]:
         """The steps to take now; each is noted as taken."""
         for pane, vigil in list(self._of.items()):
             if vigil.due > now:
@@ -95,7 +98,7 @@ class Vigils:
                 continue
             yield from ((step, vigil.case) for step in self._take(vigil, moment))
 
-    def _take(self, vigil: Vigil, at: Moment) -> Iterator[str]:
+    def _take(self, vigil: Vigil, at: Moment) -> Iterator[Step]:
         vigil.due = math.inf
         for step, due in list(_steps(vigil, at.settings, vigil.told)):
             until = due if due > at.now else _against(step, at)
@@ -107,21 +110,28 @@ class Vigils:
                 again = [when for kind, when in _steps(vigil, at.settings, at.now) if kind == REMIND]
                 vigil.due = min([vigil.due, *again])
             else:
-                vigil.sounded = True
+                vigil.taken.add(_name(step))
             yield step
 
 
-def _steps(vigil: Vigil, settings: Settings, told: float | None) -> Iterator[tuple[str, float]]:
+def _steps(vigil: Vigil, settings: Settings, told: float | None) -> Iterator[tuple[Step, float]]:
     """The steps that are left, and when each is due."""
     case, alerts, remind = vigil.case, settings.alerts, settings.alerts.remind
     needs_you = case.state in (State.BLOCKED, State.ERROR)
     if told is not None and remind.after > 0 and needs_you and vigil.reminders < remind.times:
         yield REMIND, told + (remind.every if vigil.reminders else remind.after)
-    if alerts.escalate_sound > 0 and case.state is State.BLOCKED and not vigil.sounded:
+    if alerts.escalate_sound > 0 and case.state is State.BLOCKED and SOUND not in vigil.taken:
         yield SOUND, case.transition.at + alerts.escalate_sound
+    for sink in alerts.sinks:
+        if sink.when == "away" and case.state in sink.states and _name(sink) not in vigil.taken:
+            yield sink, max(case.settled, case.transition.at + sink.after)
 
 
-def _against(step: str, at: Moment) -> float | None:
+def _name(step: Step) -> str:
+    return step if isinstance(step, str) else f"sink {step.name}"
+
+
+def _against(step: Step, at: Moment) -> float | None:
     """Until when something speaks against a step that is due; None: nothing does."""
     if step == REMIND:
         found = first(at, HOLDING) or first(at, ROOM)
@@ -131,6 +141,6 @@ def _against(step: str, at: Moment) -> float | None:
     if not (at.world.away or at.world.locked):
         return at.now + CHECK
     found = first(at, SILENCES)
-    if found is None and at.world.locked and not at.settings.sounds.while_locked:
+    if found is None and step == SOUND and at.world.locked and not at.settings.sounds.while_locked:
         return math.inf
     return None if found is None else found[1]

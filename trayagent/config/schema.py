@@ -13,6 +13,7 @@ from typing import Any
 
 from trayagent.config.profiles import Profiles
 from trayagent.config.quiet import Mutes, QuietSpans
+from trayagent.config.sinks import Sinks
 from trayagent.config.values import (
     Choice,
     Duration,
@@ -123,6 +124,11 @@ KEYS = (
     ),
     Key(
         "alerts.profiles", Profiles(), "By folder: [{path: ~/play/*, states: off, quiet_hours: 18:00-09:00}]."
+    ),
+    Key(
+        "alerts.sinks",
+        Sinks(),
+        "Programs that are given alerts: {phone: {command: [notify-phone], when: away}}.",
     ),
     Key("alerts.critical", States(), "States whose banners stay until they are closed."),
     Key("alerts.text", Choice(("full", "short", "none")), "How much of the question a banner shows."),

@@ -43,6 +43,7 @@ class Ends:
             e.Banner: self._banner,
             e.CloseBanner: self._close_banner,
             e.Sound: self._sound,
+            e.Send: self._send,
             e.Tray: self._tray,
             e.Note: self._note,
             **dict.fromkeys(RECORDS, self._record),
@@ -124,6 +125,9 @@ class Ends:
 
     def _close_banner(self, closing: e.CloseBanner) -> None:
         self._parts.notifier.close(closing)
+
+    def _send(self, sent: e.Send) -> None:
+        self._parts.commands.send(sent)
 
     def _sound(self, sound: e.Sound) -> None:
         self._parts.sounds.play(sound)

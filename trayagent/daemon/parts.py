@@ -48,6 +48,7 @@ from trayagent.model.panes import PaneInfo
 from trayagent.model.states import RANK
 from trayagent.model.view import PaneView
 from trayagent.reports.options import Options as PaneOptions
+from trayagent.sinks.command import Commands
 from trayagent.sources.tmux.source import TmuxSource
 
 log = logging.getLogger("trayagent")
@@ -123,6 +124,7 @@ class Parts:
         self.lock = LockWatch(self.feed, self.bus, self.system_bus)
         self.launcher = Launcher(display=lambda: self.windows.display)
         self.sounds = Sounds(self)
+        self.commands = Commands(self.report)
         self.sound = SoundPlayer(lambda text: self.report("sound", text))
         self.repos = Repos(self.clock.now)
         self.faces = Faces(self)
@@ -216,6 +218,7 @@ class Parts:
         await self.lock.stop()
         await self.system_bus.close()
         await self.sound.stop()
+        await self.commands.close()
         self._config_watch.stop()
         self.manifests.stop()
         self.processes.close()

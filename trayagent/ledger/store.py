@@ -141,7 +141,7 @@ def _delivery(connection: sqlite3.Connection, record: RecordDelivery, offset: fl
 def _follow_up(connection: sqlite3.Connection, record: RecordFollowUp, offset: float) -> None:
     connection.execute(
         "INSERT INTO deliveries VALUES (?, ?, ?, ?, ?)",
-        (record.transition, record.at + offset, record.what, "", record.alert),
+        (record.transition, record.at + offset, record.what, record.to, record.alert),
     )
     if record.alert is not None:
         _raise_id(connection, "alert", record.alert)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from trayagent.model.evidence import Labels, Transition
 from trayagent.model.keys import PaneKey, ProcessKey, ServerKey
-from trayagent.model.states import State
+from trayagent.model.settings import SinkSettings
+from trayagent.model.states import Kind, Reason, State
 from trayagent.model.view import TrayView
 
 # -- towards sources and host ------------------------------------------------------------
@@ -118,6 +119,27 @@ class Sound:
 
 
 @dataclass(frozen=True, slots=True)
+class Send:
+    """Hand an alert to a sink. transition: the one that it is about, the loudest of several.
+
+    title and body are worded for this sink; the rest is the same alert as data. at_wall: epoch
+    seconds of the transition. waited: seconds since then. alert: the banner it goes with, 0 for none."""
+
+    sink: SinkSettings
+    transition: int
+    panes: tuple[PaneKey, ...]
+    state: State
+    title: str
+    body: str
+    at_wall: float
+    waited: float = 0.0
+    alert: int = 0
+    kind: Kind | None = None
+    reason: Reason | None = None
+    labels: Labels = field(default_factory=Labels)
+
+
+@dataclass(frozen=True, slots=True)
 class Tray:
     """The icon, tooltip and menu as they are now; sent only when one of them changed."""
 
@@ -152,11 +174,12 @@ class RecordDelivery:
 class RecordFollowUp:
     """What was done about a transition after its outcome was settled, which it does not change.
 
-    what: `reminded` (by another banner, `alert`) or `sounded`."""
+    what: `reminded` (by another banner, `alert`), `sounded`, or `sent` (to the sink `to`)."""
 
     transition: int
     at: float
     what: str
+    to: str = ""
     alert: int | None = None
 
 
@@ -190,6 +213,6 @@ class Note:
 
 Effect = (
     Look | Discover | Examine | Measure | WatchTerminals | WatchProcesses | FindRepo | AskUser
-    | Banner | CloseBanner | Sound | Tray
+    | Banner | CloseBanner | Sound | Send | Tray
     | RecordTransition | RecordDelivery | RecordFollowUp | RecordRead | RecordGone | Note
 )  # fmt: skip

@@ -109,6 +109,24 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
+class SinkSettings:
+    """alerts.sinks: one further way by which alerts leave, by a name of the user's choice.
+
+    command: program and arguments, given the alert on stdin and in its environment. states: which are
+    sent. when: `always`, with each banner; or `away`, once for each alert that stands for `after` seconds
+    while nobody is there. text: how much of the question is sent: `full short none`. timeout: seconds
+    after which the program is ended."""
+
+    name: str
+    command: tuple[str, ...]
+    states: frozenset[State] = frozenset({State.BLOCKED, State.ERROR})
+    when: str = "always"
+    after: float = 0.0
+    text: str = "short"
+    timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
 class AlertSettings:
     """alerts: what becomes a banner, and when."""
 
@@ -127,6 +145,7 @@ class AlertSettings:
     remind: RemindSettings = field(default_factory=RemindSettings)
     escalate_sound: float = 0.0
     profiles: tuple[Profile, ...] = ()
+    sinks: tuple[SinkSettings, ...] = ()
     critical: frozenset[State] = frozenset()
     text: str = "full"
 

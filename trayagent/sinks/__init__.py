@@ -1,0 +1,1 @@
+"""Further ways by which alerts leave, beside banner and sound."""
