@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import stat
@@ -214,6 +215,16 @@ Library.reload = reload
 """
 
 
+def waits_at(pipe: Path) -> bool:
+    """Whether somebody waits for a writer at the pipe; then he waits no longer."""
+    try:
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError as error:
+        assert error.errno == errno.ENXIO  # nobody yet (open(2))
+        return False
+    return True
+
+
 @pytest.mark.desktop
 @pytest.mark.tmux
 def test_the_icon_waits_for_no_manifest(stage: Stage, tmp_path: Path) -> None:
@@ -229,7 +240,7 @@ def test_the_icon_waits_for_no_manifest(stage: Stage, tmp_path: Path) -> None:
     ):
         daemon.wait_for(lambda: item(desktop, daemon), "the icon")
         assert daemon.list() == []
-        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))  # fails where nobody waits at it
+        wait_until(lambda: waits_at(pipe), "the manifests' reader waits at the slow disk")
         daemon.wait_for(lambda: daemon.state(pane) == "idle", "the agent, once all are read")
 
 
