@@ -58,3 +58,11 @@ def test_a_relay_finds_the_daemon_that_comes_later_and_the_next_one(stage: Stage
     daemon.start()
     stage.press(pane)
     daemon.wait_for(lambda: daemon.state(pane) == "blocked", "its dialog")
+
+
+def test_what_a_program_says_of_itself_behind_a_relay_is_its_state(stage: Stage, daemon: Daemon):
+    says = r"printf '\033]7501;state=blocked:kind=question:app=rsync:msg=%s\033\\' V2hpY2g/; exec sleep 1000"
+    pane = stage.server.new_session("sync", f"exec {relay(daemon)} sh -c {shlex.quote(says)}")
+    daemon.wait_for(lambda: daemon.state(pane) == "blocked", "its word")
+    row = daemon.pane(pane)
+    assert row is not None and (row["agent"], row["message"]) == ("rsync", "Which?")

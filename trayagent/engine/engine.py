@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trayagent.alerts.policy import Alerts
-from trayagent.engine import explain, jobs, listing, looking, person, wording
+from trayagent.engine import explain, jobs, listing, looking, person, speaking, wording
 from trayagent.engine.core import Core, Manifests
 from trayagent.engine.menu import icon_view, stale_at, tray_view
 from trayagent.identity import Index
@@ -45,7 +45,8 @@ HANDLERS: dict[type, Callable[[Core, Any], None]] = {
     events.PulseState: listing.pulse_state,
     events.Repo: listing.repo,
     events.Remembered: listing.remembered,
-    Job: jobs.job,
+    Job: speaking.job,
+    events.Output: speaking.output,
     events.Exited: jobs.exited,
     events.Physics: jobs.physics,
     events.Relayed: jobs.relayed,
@@ -73,7 +74,9 @@ HANDLERS: dict[type, Callable[[Core, Any], None]] = {
 }
 
 # What comes all the time and lets go of no alert by itself; a transition that it causes does.
-ROUTINE = frozenset({events.Pulse, events.Frame, events.LookEnded, events.Physics, events.Repo, Job, Claim})
+ROUTINE = frozenset(
+    {events.Pulse, events.Frame, events.LookEnded, events.Physics, events.Repo, Job, Claim} | {events.Output}
+)
 
 # The parts of one answer: what they bring is weighed once, when the answer is complete (LookEnded),
 # or as soon as one of them is a change that may be told.

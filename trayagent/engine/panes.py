@@ -13,6 +13,7 @@ from trayagent.model.keys import PaneKey, ProcessKey
 from trayagent.model.panes import PaneInfo, Screen
 from trayagent.model.process import Job
 from trayagent.model.states import State
+from trayagent.signals import Scanner
 
 UNSEEN = frozenset({State.DONE, State.ERROR})
 
@@ -60,6 +61,7 @@ class Pane:
     wrote_at: float = NEVER
     typed_at: float = NEVER
     claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
+    scanner: Scanner = field(default_factory=Scanner)  # of what its program writes
     rest: Rest = field(default_factory=Rest)
     labels: Labels = field(default_factory=Labels)
     forgotten: str | None = None
