@@ -111,3 +111,14 @@ def test_what_a_program_says_before_its_job_is_read_counts(house: House) -> None
     assert not any(claim.owner for claim in pane.claims.values())
     house.feed(job)
     assert house.view(actor).message == "Run make?"
+
+
+def test_one_output_counts_as_its_reports_leave_it_in_order(house: House) -> None:
+    actor = backup(house)
+    writes(house, actor, b"\x1b]7501;state=working:id=old\x07")
+    writes(house, actor, b"\x1b]7501;state=done\x07\x1b]7501;state=clear\x07" + ASKS)
+    claims = house.engine.core.panes[actor.key].claims.values()
+    assert [(claim.id, claim.state) for claim in claims] == [("", State.BLOCKED)]
+    writes(house, actor, ASKS + b"\x1b]7501;state=clear\x07")
+    house.run(5)
+    assert not listed(house, actor)

@@ -108,16 +108,21 @@ def _as_read(core: Core, pane: Pane, screen: Screen) -> Screen:
 def claim(core: Core, event: Claim) -> None:
     """Somebody says something about a pane."""
     pane = core.panes.get(event.pane)
-    if pane is None:
+    if pane is not None:
+        claims(core, pane, [event])
+
+
+def claims(core: Core, pane: Pane, said: list[Claim]) -> None:
+    """Several claims about one pane, weighed together when all are known."""
+    news = [event for event in said if pane.claims.get((event.source, event.id)) != event]
+    if not news:
         return
-    key = (event.source, event.id)
-    if pane.claims.get(key) == event:
-        return
-    if event.state is None and not event.agent and not event.name:
-        pane.claims.pop(key, None)
-    else:
-        pane.claims[key] = event
-    if event.source in NAMING and pane.job is not None:
+    for event in news:
+        if event.state is None and not event.agent and not event.name:
+            pane.claims.pop((event.source, event.id), None)
+        else:
+            pane.claims[event.source, event.id] = event
+    if pane.job is not None and any(event.source in NAMING for event in news):
         read, pane.job = pane.job, None
         job(core, read)
     if pane.here or pane.own_claims():

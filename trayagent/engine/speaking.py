@@ -30,12 +30,41 @@ def output(core: Core, event: Output) -> None:
         return
     if event.lost:
         pane.scanner.reset()
-    at = min(event.at, core.now)
-    for body in pane.scanner.feed(event.data):
+    bodies = pane.scanner.feed(event.data)
+    if bodies:
+        _take(core, pane, bodies, min(event.at, core.now))
+
+
+def _take(core: Core, pane: Pane, bodies: list[bytes], at: float) -> None:
+    """What one Output says in all, weighed once however many reports it has."""
+    cleared: set[str] = set()
+    reports: dict[str, Report] = {}
+    for body in bodies:
+        report = read(body)
         if body == RIS or (mark(body) in ("A", "D") and not _held(pane)):
-            _clear(core, pane, "", at)
-        elif (report := read(body)) is not None:
-            _heard(core, pane, report, at)
+            report = Report(None)
+        if report is None:
+            continue
+        if report.state is None:
+            cleared.add(report.id)
+            reports = {path: kept for path, kept in reports.items() if not _below(path, report.id)}
+            continue
+        reports.pop(report.id, None)
+        reports[report.id] = report
+        if len(reports) > MOST:
+            del reports[next(iter(reports))]
+    if not cleared and not reports:
+        return
+    records = {claim.id: claim for claim in sorted(_records(pane), key=lambda claim: claim.at)}
+    before = set(records)
+    records = {path: claim for path, claim in records.items() if not _ended(path, cleared)}
+    for path, report in reports.items():
+        records.pop(path, None)
+        records[path] = _claim(pane, report, records, at)
+    for path in list(records)[: max(0, len(records) - MOST)]:
+        del records[path]
+    gone = [Claim(pane.key, SOURCE, None, at, id=path) for path in before - set(records)]
+    looking.claims(core, pane, gone + list(records.values()))
 
 
 def job(core: Core, event: Job) -> None:
@@ -78,41 +107,34 @@ def _records(pane: Pane) -> list[Claim]:
     return [claim for claim in pane.claims.values() if claim.source == SOURCE]
 
 
-def _heard(core: Core, pane: Pane, report: Report, at: float) -> None:
-    if report.state is None:
-        _clear(core, pane, report.id, at)
-        return
-    records = _records(pane)
-    if len(records) >= MOST and all(claim.id != report.id for claim in records):
-        oldest = min(records, key=lambda claim: claim.at)
-        looking.claim(core, Claim(pane.key, SOURCE, None, at, id=oldest.id))
-    claim = Claim(
+def _below(path: str, top: str) -> bool:
+    return not top or path == top or path.startswith(f"{top}/")
+
+
+def _ended(path: str, cleared: set[str]) -> bool:
+    parts = path.split("/")
+    return "" in cleared or any("/".join(parts[:end]) in cleared for end in range(1, len(parts) + 1))
+
+
+def _claim(pane: Pane, report: Report, records: dict[str, Claim], at: float) -> Claim:
+    return Claim(
         pane.key,
         SOURCE,
         report.state,
         at,
-        agent=report.app or _inherited(pane, report.id),
+        agent=report.app or _inherited(pane, report.id, records),
         kind=report.kind,
         message=report.message or report.title,
         owner=_speaker(pane),
         id=report.id,
         progress=report.progress,
     )
-    looking.claim(core, claim)
 
 
-def _clear(core: Core, pane: Pane, path: str, at: float) -> None:
-    """End the record and those below it."""
-    for claim in _records(pane):
-        if not path or claim.id == path or claim.id.startswith(f"{path}/"):
-            looking.claim(core, Claim(pane.key, SOURCE, None, at, id=claim.id))
-
-
-def _inherited(pane: Pane, path: str) -> str:
+def _inherited(pane: Pane, path: str, records: dict[str, Claim]) -> str:
     """The name of the nearest record above, else of the program in front."""
     while path:
         path = path.rpartition("/")[0]
-        above = pane.claims.get((SOURCE, path))
-        if above is not None and above.agent:
-            return above.agent
+        if path in records and records[path].agent:
+            return records[path].agent
     return pane.job.processes[0].comm if pane.job is not None and pane.job.processes else ""
