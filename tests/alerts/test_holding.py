@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.alerts.bench import Bench, key
+from trayagent.alerts.cases import LEAD
 from trayagent.model.effects import Note
 from trayagent.model.events import MuteSet, Paused
 from trayagent.model.settings import (
@@ -20,6 +21,8 @@ from trayagent.model.settings import (
     StateSwitches,
 )
 from trayagent.model.states import State
+
+ASKED = 2 * LEAD  # from the end of a hold to its digest
 
 BLOCKED, DONE, ERROR, WORKING = State.BLOCKED, State.DONE, State.ERROR, State.WORKING
 NIGHT = QuietSettings((QuietSpan(22 * 60, 7 * 60),))
@@ -99,9 +102,28 @@ def test_a_digest_of_one_pane_says_what_it_asks(reason: str) -> None:
     id = bench.turn(1, BLOCKED, message="Run npm test?", project="shop-api")
     bench.go(600)
     let_go(bench, reason)
+    bench.go(1)
     (banner,) = bench.banners
     assert "shop-api needs you" in banner.title and banner.body.startswith("Run npm test?")
     assert bench.outcomes(id) == [("held", reason), ("delivered", "")]
+
+
+@HOLDS
+def test_who_is_there_is_asked_between_the_end_of_a_hold_and_the_digest(reason: str) -> None:
+    bench = Bench()
+    hold(bench, reason)
+    watched, told = bench.turn(1, BLOCKED), bench.turn(2, BLOCKED)
+    bench.go(600)
+    let_go(bench, reason)
+    assert not bench.banners and not bench.alerts.about_to_tell(bench.now)
+    wake = bench.alerts.wake_at()
+    assert wake == bench.now + LEAD
+    assert bench.alerts.about_to_tell(wake) == {key(1), key(2)}
+    bench.change(looked_at={key(1)})  # the answer
+    bench.go(60)
+    assert bench.outcomes(watched)[-1] == ("held", "watching")
+    (banner,) = bench.banners
+    assert banner.panes == (key(2),) and bench.outcomes(told)[-1] == ("delivered", "")
 
 
 @HOLDS
@@ -137,6 +159,7 @@ def test_a_hold_that_ends_into_another_goes_on_with_the_new_reason() -> None:
     bench.go(120)
     assert bench.outcomes(id) == [("held", "paused"), ("held", "locked")]
     bench.change(locked=False)
+    bench.go(1)
     assert bench.outcomes(id)[-1] == ("delivered", "") and len(bench.banners) == 1
 
 
@@ -230,7 +253,7 @@ def test_a_pause_ends_by_itself_at_its_moment() -> None:
     assert bench.alerts.paused(1059.9) == (True, 1060.0)
     bench.turn(1, BLOCKED)
     bench.go(600)
-    assert bench.times == [1060.0] and bench.alerts.paused(bench.now) == (False, None)
+    assert bench.times == [1060.0 + ASKED] and bench.alerts.paused(bench.now) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +288,7 @@ def test_a_mute_ends_and_the_longest_of_several_counts() -> None:
     bench.feed(MuteSet("pane", key(1).token, 1090.0))
     assert bench.alerts.muted(bench.panes[key(1)], bench.now) == (True, 1090.0)
     bench.go(600)
-    assert bench.times == [1090.0]
+    assert bench.times == [1090.0 + ASKED]
 
 
 def test_a_mute_from_the_config_has_no_end_and_cannot_be_taken_back() -> None:
@@ -336,7 +359,7 @@ def test_quiet_hours_hold_over_midnight_and_end_in_one_digest() -> None:
     bench.go(2)
     (banner,) = bench.banners
     assert banner.title == "After quiet hours: 1 needs you, 1 done"
-    assert bench.times == [pytest.approx(1000 + 7 * 3600 + 60, abs=0.1)]
+    assert bench.times == [pytest.approx(1000 + 7 * 3600 + 60 + ASKED, abs=0.1)]
 
 
 @pytest.mark.parametrize("fraction", [0.1234567, 0.3333333, 0.7654321, 0.9999999])
@@ -347,7 +370,7 @@ def test_an_end_that_no_float_meets_exactly_is_still_met(fraction: float) -> Non
         bench.wall_offset += fraction
         bench.turn(1, BLOCKED)
         bench.go(20)
-        assert len(bench.banners) == 1 and abs(bench.times[0] + bench.wall_offset - END) < 0.1
+        assert len(bench.banners) == 1 and abs(bench.times[0] + bench.wall_offset - END - ASKED) < 0.1
 
 
 def test_allowed_states_pass_through_quiet_hours() -> None:

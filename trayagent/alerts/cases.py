@@ -22,6 +22,10 @@ TOLD = frozenset({State.BLOCKED, State.ERROR, State.DONE})
 """The states that can be told; each has a switch."""
 
 
+LEAD = 0.25
+"""Seconds before telling at which attention is refreshed (see `policy.about_to_tell`)."""
+
+
 @dataclass(slots=True)
 class Case:
     """Times are engine seconds.
@@ -65,7 +69,8 @@ class Case:
         """No hold speaks against telling it, not even the one that held it."""
         self.shadowed = False
         if self.held:
-            self.held, self.digest, self.due = "", self.held, now
+            # Who is there is asked LEAD before it is told: nobody has asked while it was held.
+            self.held, self.digest, self.due = "", self.held, now + 2 * LEAD
         if self.waits == "settle":
             self.waits = "merge"
 

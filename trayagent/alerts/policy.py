@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from trayagent.alerts.cases import TOLD
+from trayagent.alerts.cases import LEAD, TOLD
 from trayagent.alerts.desk import Desk
 from trayagent.alerts.hours import zone_of
 from trayagent.alerts.world import Words, World
@@ -45,9 +45,6 @@ from trayagent.model.keys import PaneKey
 from trayagent.model.settings import Settings
 from trayagent.model.states import State
 from trayagent.model.view import PaneView
-
-LEAD = 0.25
-"""Seconds before telling at which attention is refreshed (see `about_to_tell`)."""
 
 _REWEIGH = 2.0  # seconds after which all cases are weighed anew: what panes are called may have changed
 
